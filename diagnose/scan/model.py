@@ -1,0 +1,51 @@
+"""What scanning takes and yields: anchors in, hits out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A set of byte literals of which one must stand on a line for its owner to care about the line."""
+
+    key: str  # unique; "pattern-id#0" for an alternative, "fact:reader" for a fact reader, "tb" for a traceback
+    literals: tuple[bytes, ...]  # each 4 bytes or longer, no newline; one of them is on every line that can match
+    nocase: bool = False  # compare without regard to ASCII case
+    narrow: str = ""  # a regular expression for the native engine that is rarer than the literals; "" none
+    keep: int = 200  # how many first hits and how many last hits are kept; all are counted
+    verify: Callable[[str], bool] | None = None  # asked with the cleaned line; None: the literal is enough
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hit:
+    """A line that an anchor's literal stands on (and that its verifier accepted)."""
+
+    start: int  # offset of the line's first byte
+    end: int  # offset behind the line's last byte, before the newline
+    number: int  # line number, counts from 1
+    key: str  # the anchor's key
+    at: int = 0  # offset of the literal's last byte, to look at the right place of a very long line
+
+
+class Meter(Protocol):
+    """Something that reads numbers off whole chunks (iteration lines): cheap, native, sampled on large inputs."""
+
+    def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
+        """Read one chunk of whole lines that starts at `offset` with line number `first_line`."""
+
+
+@dataclass(slots=True)
+class ScanResult:
+    """All that one pass over one source found."""
+
+    hits: list[Hit] = field(default_factory=list)  # by position; at most 2 x keep for one anchor
+    counts: dict[str, int] = field(default_factory=dict)  # anchor key -> lines that matched, kept or not
+    size: int = 0  # bytes read (after decompression)
+    lines: int = 0  # lines, the last one counts even when its newline is missing
+    cut: bool = False  # the last line has no newline
+    sampled: bool = False  # meters saw a sample of the chunks only
+    problems: list[str] = field(default_factory=list)  # sentences: damaged archive, budget used up, …
+    engine: str = ""  # "hyperscan", "aho-corasick" or "plain"
