@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 CATEGORIES = (
     "gpu-memory",
@@ -151,6 +152,8 @@ class Pattern:
     summary: str = ""  # template of the one sentence, with {captures} and {config.keys}
     specificity: str = "normal"  # generic | normal | specific: a specific one beats a generic one on the same event
     conclusive: bool = True  # False: the line tells how it died, not why; the verdict is symptom_only unless confirmed
+    lasting: bool = False  # True: progress after it does not take it back (a NaN loss, a node that drains)
+    marks: str = ""  # "restart": a new attempt begins here; "end": the job ended well here
     explains: tuple[str, ...] = ()  # pattern ids, categories or roles that this can cause
     confirms: tuple[str, ...] = ()  # for confirmations: the pattern ids it turns into a proven cause
     cancelled_by: tuple[str, ...] = ()  # pattern ids that, seen later from the same speaker, take it back
@@ -181,11 +184,24 @@ class Trouble:
         return f"{text}\n    hint: {self.hint}" if self.hint else text
 
 
+class Wording(NamedTuple):
+    """What the scan must know of one alternative; it is there before the pattern itself is built."""
+
+    pattern: str  # id
+    number: int  # index of the alternative in the pattern's `match`
+    literals: tuple[str, ...]  # one of them is on every line that can match
+    nocase: bool  # compare them without regard to ASCII case
+    exception: tuple[str, ...]  # last components of the exception's type
+    framed: bool  # True: it has no expression of its own and is found in a traceback's frames
+
+
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """All patterns in force, and what was wrong with the files that are not."""
 
-    patterns: dict[str, Pattern]
+    patterns: Mapping[str, Pattern]  # a pattern out of the cache is built when it is first asked for
     troubles: tuple[Trouble, ...] = ()
     digest: str = ""  # of the contents, 12 hex digits
     aliases: dict[str, str] = field(default_factory=dict)
+    wordings: tuple[Wording, ...] = ()  # of all patterns, in the order of `patterns`
+    predictions: dict[str, str] = field(default_factory=dict)  # pattern id -> its `predict`, where it has one

@@ -115,3 +115,4 @@ class Traceback:
     logged: bool = False  # printed by a logger call (the line before the head is a log line of the same speaker)
     notes: tuple[str, ...] = ()  # PEP 678 notes
     complete: bool = True  # False: the log was cut inside it
+    talk_after: int = 0  # lines of ordinary talk by the same speaker after it, counted up to a few

@@ -123,7 +123,9 @@ class Run:
     first_time: str | None = None
     last_time: str | None = None
     silent_seconds: float | None = None  # from the last progress line to the end of the log
-    phase: str | None = None  # start | build | load | first-step | forward | backward | optimizer | eval | save | capture | …
+    phase: str | None = (
+        None  # start | build | load | first-step | forward | backward | optimizer | eval | save | capture | …
+    )
     throughput: dict[str, float] = field(default_factory=dict)
     memory: dict[str, float] = field(default_factory=dict)
 

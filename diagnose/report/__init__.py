@@ -1,1 +1,34 @@
-"""See ARCHITECTURE.md."""
+"""The room that shows a diagnosis: one renderer a file, none decides anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
+
+from diagnose.report.model import Context, Renderer
+
+if TYPE_CHECKING:
+    from diagnose.reason.result import Diagnosis
+
+__all__ = ["RENDERERS", "Context", "Renderer"]
+
+
+def _lazy(module: str) -> Renderer:
+    # A run needs one renderer; importing the others would cost start-up time.
+    def render(diagnosis: Diagnosis, context: Context) -> str:
+        renderer = cast(Renderer, import_module(f"diagnose.report.{module}").render)
+        return renderer(diagnosis, context)
+
+    return render
+
+
+RENDERERS: Mapping[str, Renderer] = MappingProxyType(
+    {
+        "text": _lazy("text"),
+        "json": _lazy("json"),
+        "jsonl": _lazy("jsonl"),
+        "markdown": _lazy("markdown"),
+    }
+)

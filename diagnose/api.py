@@ -1,0 +1,88 @@
+"""The library's face: paths in, diagnosis out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from diagnose.catalogue.model import Catalogue
+from diagnose.facts.model import Event, Observation, SourceRecord
+from diagnose.read.model import Problem, Source
+from diagnose.reason.result import Diagnosis
+
+
+def diagnose(
+    paths: Sequence[str | Path],
+    *,
+    config: str | Path | None = None,
+    env: str | Path | None = None,
+    settings: Iterable[str] = (),
+    patterns: Iterable[str | Path] = (),
+    catalogue: Catalogue | None = None,
+    engine: str | None = None,
+    stdin: BinaryIO | None = None,
+) -> Diagnosis:
+    """Diagnose a job from what it left behind.
+
+    Arguments: `paths`, files, folders, globs, or "-" for `stdin`; `config`, the run's configuration (YAML, JSON or a
+    launch script); `env`, a file of NAME=value lines; `settings`, facts as KEY=VALUE; `patterns`, folders of further
+    pattern files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name.
+
+    Raises ConfigFileError where `config`, `env` or a setting cannot be read. Inputs that cannot be read do not raise:
+    they stand in the result's inputs.
+    """
+    from diagnose.read import find_sources
+    from diagnose.reason import reason
+
+    given = given_facts(config=config, env=env, settings=settings)
+    catalogue = catalogue or load_catalogue(patterns)
+    sources, problems = find_sources([str(path) for path in paths])
+    records = collect_all(sources, catalogue, engine=engine, stdin=stdin)
+    return reason(records, catalogue, given=given, problems=problems)
+
+
+def load_catalogue(patterns: Iterable[str | Path] = ()) -> Catalogue:
+    """Load the pattern files of all layers; `patterns` are further folders, the strongest layer."""
+    from diagnose.catalogue import load
+
+    return load(extra=[Path(each) for each in patterns])
+
+
+def collect_all(
+    sources: Sequence[Source], catalogue: Catalogue, *, engine: str | None = None, stdin: BinaryIO | None = None
+) -> list[SourceRecord]:
+    """Scan every source and return the records in the same order."""
+    from diagnose.facts.collect import collect, prepare
+
+    probe = prepare(catalogue, engine=engine)
+    return [collect(source, probe, stdin=stdin) for source in sources]
+
+
+def match_text(text: str, catalogue: Catalogue, *, path: str = "sample") -> list[Event]:
+    """Run a few lines through the scanner and the collector, in memory, and return the events."""
+    import io
+
+    from diagnose.facts.collect import collect, prepare
+
+    record = collect(Source("-"), prepare(catalogue), stdin=io.BytesIO(text.encode()))
+    return record.events
+
+
+def given_facts(
+    *, config: str | Path | None = None, env: str | Path | None = None, settings: Iterable[str] = ()
+) -> list[Observation]:
+    """Read the facts that the user hands in; raises ConfigFileError with path:line:column."""
+    from diagnose.facts.config_file import parse_set, read_config_file, read_env_file
+
+    found: list[Observation] = []
+    if config is not None:
+        found.extend(read_config_file(str(config)))
+    if env is not None:
+        found.extend(read_env_file(str(env)))
+    for setting in settings:
+        found.append(parse_set(setting))
+    return found
+
+
+__all__ = ["Diagnosis", "Problem", "collect_all", "diagnose", "given_facts", "load_catalogue", "match_text"]

@@ -1,0 +1,69 @@
+"""Loads the catalogue, from the cache where it can, and checks pattern files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from diagnose.catalogue.cache import fetch, store
+from diagnose.catalogue.layers import Layers, find_layers
+from diagnose.catalogue.model import Catalogue, Trouble
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def load(*, extra: Sequence[Path] = (), layers: bool = True, cache: bool = True) -> Catalogue:
+    """Load all patterns in force.
+
+    Arguments: `extra` folders or files of patterns, later ones win; `layers` False leaves out the site's, the user's
+    and the project's; `cache` False reads every file anew. Never raises for what is wrong in a file: see `troubles`.
+    """
+    found = find_layers(extra, layers=layers)
+    cached = fetch(found) if cache else None
+    if cached is not None:
+        return cached
+    from diagnose.catalogue.assemble import assemble
+
+    catalogue = assemble(found).catalogue()
+    if cache:
+        store(found, catalogue)
+    return catalogue
+
+
+def check_files(paths: Iterable[Path], *, layers: bool = True) -> list[Trouble]:
+    """Check pattern files: everything that `load` checks, and their expressions tried on samples and hostile texts.
+
+    Arguments: files or folders. One that belongs to no layer is checked as if it were laid over them. Returns the
+    troubles of these files, by path and line.
+    """
+    from diagnose.catalogue.assemble import assemble
+    from diagnose.catalogue.form import Report
+    from diagnose.catalogue.samples import try_samples
+
+    given = list(paths)
+    found = find_layers(given, layers=layers)
+    wanted = _shown(found, given)
+    state = assemble(found)
+    for pattern_id, pattern in state.patterns.items():
+        if pattern.origin in wanted:
+            report = Report()
+            try_samples(report, pattern, state.tables[pattern_id])
+            state.report.troubles += report.troubles
+    named = {str(path) for path in given}
+    troubles = {each for each in state.report.troubles if each.path in wanted or each.path in named}
+    return sorted(troubles, key=lambda each: (each.path, each.line, each.column, each.message))
+
+
+def _shown(found: Layers, given: Sequence[Path]) -> set[str]:
+    """Return the files, as shown in troubles, that lie at or under the given paths."""
+    roots = [os.path.realpath(path) for path in given]
+    return {
+        file.path
+        for file in found.files
+        if any(
+            os.path.realpath(file.path) == root or os.path.realpath(file.path).startswith(root + os.sep)
+            for root in roots
+        )
+    }

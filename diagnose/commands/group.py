@@ -1,0 +1,100 @@
+"""The command group: `diagnose PATH…` means `diagnose log PATH…`; every error is one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import cast
+
+import click
+
+from diagnose import __version__
+from diagnose.commands.errors import CommandError, one_line
+from diagnose.commands.inputs import piped
+
+_COMMANDS = {
+    "log": "diagnose.commands.log:log",
+    "explain": "diagnose.commands.explain:explain",
+    "patterns": "diagnose.commands.patterns:patterns",
+}
+_OWN_OPTIONS = ("-h", "--help", "--version")
+_INTERNAL = 70  # EX_SOFTWARE: a mistake of this program, apart from all codes that say something of the job
+
+
+class DefaultGroup(click.Group):
+    """A group whose default command is `log`, and whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of importance."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        return cast(click.Command, getattr(import_module(module), name))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `log` in front of arguments that begin with no command and no option of the group."""
+        if args and args[0] not in _COMMANDS and args[0] not in _OWN_OPTIONS:
+            args = ["log", *args]
+        elif not args and piped():
+            args = ["log", "-"]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="diagnose", message="%(prog)s %(version)s")
+def group() -> None:
+    """Say why a training job failed: what failed first, what is only fallout, and which fixes to try.
+
+    `diagnose PATH…` means `diagnose log PATH…`. A file that is named like a command is reached with
+    `diagnose log NAME`.
+    """
+
+
+def run(arguments: list[str]) -> int:
+    """Run the group and give the exit code; errors go to standard error, one line each."""
+    for stream in (sys.stdout, sys.stderr):
+        # A log may hold what the terminal's encoding does not.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        code = group.main(arguments, prog_name="diagnose", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.UsageError as error:
+        return _complain(f"{error.format_message()} Try `{_path(error)} --help`.", 2)
+    except click.ClickException as error:
+        return _complain(error.format_message(), error.exit_code)
+    except click.Abort:
+        return 130
+    except CommandError as error:
+        return _complain(str(error), error.exit_code)
+    except Exception as error:
+        return _complain(_internal(error), _INTERNAL)
+    return code if isinstance(code, int) else 0
+
+
+def _path(error: click.UsageError) -> str:
+    return error.ctx.command_path if error.ctx is not None else "diagnose"
+
+
+def _complain(message: str, code: int) -> int:
+    click.echo(f"diagnose: error: {one_line(message)}", err=True)
+    return code
+
+
+def _internal(error: Exception) -> str:
+    import traceback
+
+    if os.environ.get("DIAGNOSE_DEBUG"):
+        traceback.print_exc()
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return (
+        f"internal error, {type(error).__name__}: {error}, in {where}; set DIAGNOSE_DEBUG=1 to see more, and report it"
+    )

@@ -1,0 +1,32 @@
+"""`diagnose patterns list`: all patterns in force."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("list")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--expressions", is_flag=True, help="Only the expressions, one a line, as other search tools take them.")
+@click.option(
+    "--patterns", "extra", multiple=True, metavar="DIR", help="More patterns, a folder or a file. Repeatable."
+)
+def command(form: str, expressions: bool, extra: tuple[str, ...]) -> None:
+    """List the patterns in force."""
+    import json
+    from pathlib import Path
+
+    from diagnose.catalogue import load
+    from diagnose.commands.output import write
+    from diagnose.report.clean import safe
+    from diagnose.report.layout import columns
+
+    found = sorted(load(extra=[Path(path) for path in extra]).patterns.values(), key=lambda pattern: pattern.id)
+    if expressions:
+        lines = [alternative.regex for pattern in found for alternative in pattern.match if alternative.regex]
+    elif form == "json":
+        keys = ("id", "title", "category", "role", "status", "family", "origin")
+        lines = [json.dumps([{key: getattr(pattern, key) for key in keys} for pattern in found], indent=2)]
+    else:
+        lines = columns([(p.id, p.category, p.role, p.status, " ".join(safe(p.title).split())) for p in found])
+    write("".join(f"{line}\n" for line in lines))

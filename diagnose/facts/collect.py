@@ -1,0 +1,338 @@
+"""Turns one source into its record: scan once, then look closer around what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+from diagnose.catalogue.compile import Matcher, compile_alternative, exception_name
+from diagnose.catalogue.model import Alternative, Catalogue, Near, Wording
+from diagnose.facts.model import Event, Observation, SourceRecord, Step
+from diagnose.facts.oom import read_oom
+from diagnose.facts.progress import ProgressMeter
+from diagnose.facts.readers import READERS, STEP_READERS
+from diagnose.facts.versions import versions_in
+from diagnose.read import Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks, split
+from diagnose.scan import Anchor, Database, Hit, ScanResult, scan
+
+_HEADS = (b"Traceback (most recent call last)", b"Exception Group Traceback (most recent call last)")
+_TRACEBACK = "traceback"
+_TAIL = 40
+_FRAMES = 5  # a `frame` condition sees the innermost frames only: the outer ones are the same in every failure
+_TALK = 4  # lines after a traceback that are looked at to see whether its speaker went on
+
+
+class Candidate:
+    """One alternative of one pattern; the pattern is built when a line needs it."""
+
+    __slots__ = ("_catalogue", "_matcher", "exception", "number", "pattern")
+
+    def __init__(self, catalogue: Catalogue, wording: Wording) -> None:
+        self._catalogue = catalogue
+        self._matcher: Matcher | None = None
+        self.pattern = wording.pattern
+        self.number = wording.number
+        self.exception = wording.exception
+
+    @property
+    def matcher(self) -> Matcher:
+        """The compiled alternative."""
+        if self._matcher is None:
+            self._matcher = compile_alternative(self._catalogue.patterns[self.pattern].match[self.number])
+        return self._matcher
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether the alternative's expression is found in a line; the scan asks this."""
+        return any(_found(self.matcher, _body(part)) is not None for part in text.split("\r"))
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A catalogue made ready to look at sources."""
+
+    database: Database
+    candidates: dict[str, Candidate]  # anchor key -> alternative
+    framed: tuple[Candidate, ...]  # alternatives that are found in a traceback's frames, not by a literal
+
+
+def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
+    """Build the database of all literals: patterns, fact readers, traceback heads.
+
+    `engine` forces one of the scan engines; None takes the fastest there is.
+    """
+    anchors = [Anchor(_TRACEBACK, _HEADS, keep=200)]
+    candidates: dict[str, Candidate] = {}
+    framed: list[Candidate] = []
+    for wording in catalogue.wordings:
+        candidate = Candidate(catalogue, wording)
+        if wording.framed:
+            framed.append(candidate)
+            continue
+        key = f"{wording.pattern}#{wording.number}"
+        candidates[key] = candidate
+        literals = tuple(literal.encode() for literal in wording.literals)
+        anchors.append(Anchor(key, literals, nocase=wording.nocase, verify=candidate.accepts))
+    anchors.extend(Anchor(f"fact:{reader.name}", reader.anchors, keep=reader.keep) for reader in READERS)
+    anchors.extend(Anchor(f"step:{reader.name}", reader.anchors, keep=reader.keep) for reader in STEP_READERS)
+    return Probe(Database(anchors, engine=engine), candidates, tuple(framed))
+
+
+def _body(text: str) -> str:
+    prefix = split(text)
+    return text[prefix.body_start :] if prefix.body is None else prefix.body
+
+
+def _found(matcher: Matcher, body: str) -> dict[str, str] | None:
+    """Search a body with the expression and its `not`; what stands around the line is decided later."""
+    found = matcher.find(matcher.alternative.regex, body)
+    if found is None or any(matcher.find(text, body) is not None for text in matcher.alternative.unless):
+        return None
+    return found
+
+
+def collect(source: Source, probe: Probe, *, stdin: BinaryIO | None = None) -> SourceRecord:
+    """Read one source and return its record; what could not be read stands in its problems."""
+    with open_stream(source, stdin=stdin) as stream:
+        index, meter = LineIndex(), ProgressMeter()
+        result = scan(stream, index, probe.database, (meter,))
+        text = Text(stream, index, source)
+        return _Collector(source, probe, result, text, meter).record()
+
+
+class _Collector:
+    """Looks closer at one scanned source."""
+
+    def __init__(self, source: Source, probe: Probe, result: ScanResult, text: Text, meter: ProgressMeter) -> None:
+        self._source = source
+        self._probe = probe
+        self._result = result
+        self._text = text
+        self._meter = meter
+        heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == _TRACEBACK]
+        self._tracebacks = [self._with_talk(unit) for unit in read_tracebacks(text, heads)]
+
+    def record(self) -> SourceRecord:
+        source, result = self._source, self._result
+        record = SourceRecord(
+            path=source.path,
+            kind=source.kind,
+            bytes=result.size,
+            lines=result.lines,
+            rank=source.rank,
+            local_rank=source.local_rank,
+            node=source.node,
+            attempt=source.attempt,
+            stream=source.stream,
+            problems=list(result.problems),
+            tracebacks=self._tracebacks,
+            cut=result.cut,
+            sampled=result.sampled,
+        )
+        record.events = sorted(self._events(), key=lambda event: event.start)
+        record.counts = self._counts()
+        record.observations = self._observations()
+        record.steps = self._steps()
+        tail = self._text.last(_TAIL)
+        record.tail = [self._text.evidence(line) for line in tail if line.body.strip()]
+        self._who_and_when(record, tail)
+        return record
+
+    def _with_talk(self, unit: Traceback) -> Traceback:
+        """Count the ordinary lines that the same speaker says after a traceback."""
+        last = self._text.line_at(unit.start)
+        for line in self._text.after(last, unit.lines[1] - unit.lines[0]):
+            last = line
+        talk = 0
+        for line in self._text.after(last, 60):
+            if line.lane != unit.lane or not line.body.strip():
+                continue
+            if _HEADS[0].decode() in line.body or talk >= _TALK:
+                break
+            talk += 1
+        return replace(unit, talk_after=talk)
+
+    # -- events --------------------------------------------------------------------------------------------------
+
+    def _events(self) -> Iterator[Event]:
+        taken: set[tuple[str, int]] = set()
+        found = [
+            (hit, self._probe.candidates[hit.key]) for hit in self._result.hits if hit.key in self._probe.candidates
+        ]
+        for hit, candidate in sorted(found, key=lambda pair: (pair[0].start, pair[1].pattern, pair[1].number)):
+            if (candidate.pattern, hit.start) in taken:
+                continue
+            event = self._event(candidate, hit)
+            if event is not None:
+                taken.add((candidate.pattern, hit.start))
+                yield event
+        for number, unit in enumerate(self._tracebacks):
+            for candidate in self._probe.framed:
+                event = self._framed(candidate, unit, number)
+                if event is not None and (candidate.pattern, event.start) not in taken:
+                    taken.add((candidate.pattern, event.start))
+                    yield event
+
+    def _event(self, candidate: Candidate, hit: Hit) -> Event | None:
+        line = self._text.line_at(hit.start, at=hit.at)
+        matcher = candidate.matcher
+        found = _found(matcher, line.body)
+        if found is None:
+            return None
+        number = self._unit_of(line)
+        unit = self._tracebacks[number] if number is not None else None
+        if unit is not None and not unit.message_lines[0] <= line.number <= unit.message_lines[1]:
+            return None  # a source line that the traceback quotes
+        if not self._fits(matcher.alternative, matcher, line, unit):
+            return None
+        return self._make(candidate, line, found, number)
+
+    def _fits(self, alternative: Alternative, matcher: Matcher, line: Line, unit: Traceback | None) -> bool:
+        if alternative.context == "line" and unit is not None:
+            return False
+        if alternative.exception or alternative.context == "exception":
+            name = unit.type.rpartition(".")[2] if unit is not None else _type_in(line.body, alternative.exception)
+            if not name or (alternative.exception and name not in alternative.exception):
+                return False
+        if alternative.frame and (unit is None or not _in_frames(matcher, unit)):
+            return False
+        return all(self._near(matcher, near, line) for near in alternative.near)
+
+    def _near(self, matcher: Matcher, near: Near, line: Line) -> bool:
+        found = False
+        if near.where in ("before", "around"):
+            found = self._stands(matcher, near, self._text.before(line, near.within * 4), line.lane)
+        if not found and near.where in ("after", "around"):
+            found = self._stands(matcher, near, self._text.after(line, near.within * 4), line.lane)
+        return found is not near.absent
+
+    def _stands(self, matcher: Matcher, near: Near, lines: Iterator[Line], lane: str) -> bool:
+        own = 0
+        for line in lines:
+            if line.lane != lane:
+                continue
+            own += 1
+            if own > near.within:
+                return False
+            if matcher.find(near.regex, line.body) is not None:
+                return True
+        return False
+
+    def _framed(self, candidate: Candidate, unit: Traceback, number: int) -> Event | None:
+        if candidate.exception and unit.type.rpartition(".")[2] not in candidate.exception:
+            return None
+        matcher = candidate.matcher
+        if not unit.type or not _in_frames(matcher, unit):
+            return None
+        if any(matcher.find(text, unit.message) is not None for text in matcher.alternative.unless):
+            return None
+        return Event(
+            candidate.pattern,
+            candidate.number,
+            _frame_captures(matcher, unit),
+            unit.final,
+            unit.start,
+            unit.lane,
+            unit.rank,
+            unit.local_rank,
+            unit.node,
+            unit.time,
+            number,
+        )
+
+    def _make(self, candidate: Candidate, line: Line, found: dict[str, str], number: int | None) -> Event:
+        if "out of memory" in line.body:
+            found = {**read_oom(line.body), **found}
+        return Event(
+            candidate.pattern,
+            candidate.number,
+            found,
+            self._text.evidence(line),
+            line.start,
+            line.lane,
+            line.rank,
+            line.local_rank,
+            line.node,
+            line.time,
+            number,
+        )
+
+    def _unit_of(self, line: Line) -> int | None:
+        """Return the traceback that a line stands in: of the same speaker, by line numbers."""
+        for number, unit in enumerate(self._tracebacks):
+            if unit.lines[0] <= line.number <= unit.lines[1] and unit.lane == line.lane:
+                return number
+        return None
+
+    # -- facts ---------------------------------------------------------------------------------------------------
+
+    def _counts(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for key, count in self._result.counts.items():
+            candidate = self._probe.candidates.get(key)
+            if candidate is not None:
+                counts[candidate.pattern] = counts.get(candidate.pattern, 0) + count
+        return counts
+
+    def _observations(self) -> list[Observation]:
+        found: list[Observation] = []
+        readers = {f"fact:{reader.name}": reader for reader in READERS}
+        for hit in self._result.hits:
+            reader = readers.get(hit.key)
+            if reader is not None:
+                found.extend(reader.read(self._text, self._text.line_at(hit.start, at=hit.at)))
+        files = {frame.file: unit.head for unit in self._tracebacks for frame in unit.frames}
+        for file, head in files.items():
+            found.extend(Observation(f"version.{name}", text, head, "traceback") for name, text in versions_in(file))
+        return found
+
+    def _steps(self) -> list[Step]:
+        steps = list(self._meter.steps(self._text))
+        readers = {f"step:{reader.name}": reader for reader in STEP_READERS}
+        for hit in self._result.hits:
+            reader = readers.get(hit.key)
+            if reader is not None:
+                steps.extend(reader.read(self._text, self._text.line_at(hit.start, at=hit.at)))
+        return sorted(steps, key=lambda step: step.start)
+
+    def _who_and_when(self, record: SourceRecord, tail: Sequence[Line]) -> None:
+        head = [self._text.line_at(0), *self._text.after(self._text.line_at(0), 60)] if record.bytes else []
+        times = [line.time for line in (*head, *tail) if line.time is not None]
+        times += [step.time for step in record.steps if step.time is not None]
+        record.first_time, record.last_time = min(times, default=None), max(times, default=None)
+        for line in (*head, *tail):
+            record.lanes[line.lane] = max(record.lanes.get(line.lane, 0), line.number)
+        for event in record.events:
+            record.lanes[event.lane] = max(record.lanes.get(event.lane, 0), event.evidence.line)
+        ranks = {line.rank for line in (*head, *tail)} | {event.rank for event in record.events}
+        ranks |= {unit.rank for unit in record.tracebacks}
+        record.ranks = sorted(rank for rank in ranks if rank is not None)
+
+
+def _type_in(body: str, wanted: Sequence[str]) -> str | None:
+    """Return the exception's type that a line outside of any traceback names before its message."""
+    name = exception_name(body)
+    if name is not None and (not wanted or name in wanted):
+        return name
+    for each in wanted:
+        position = body.find(f"{each}: ")
+        if position > 0 and not body[:position].rstrip().endswith(("raise", "except", "(")):
+            return each
+    return name
+
+
+def _frame_texts(unit: Traceback) -> Iterator[str]:
+    for frame in unit.frames[-_FRAMES:]:
+        yield f"{frame.file}:{frame.line} in {frame.function}: {frame.code}"
+
+
+def _in_frames(matcher: Matcher, unit: Traceback) -> bool:
+    return any(matcher.search_frame(text) is not None for text in _frame_texts(unit))
+
+
+def _frame_captures(matcher: Matcher, unit: Traceback) -> dict[str, str]:
+    for text in _frame_texts(unit):
+        found = matcher.search_frame(text)
+        if found is not None:
+            return found
+    return {}

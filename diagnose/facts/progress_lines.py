@@ -1,0 +1,220 @@
+"""Reads one progress line of a training loop: which iteration, and its numbers.
+
+Sources: Megatron-LM `training_log` (0.5 to 0.20), Megatron Bridge `training_log`, NeMo 2 ProgressPrinter, DeepSpeed
+`_report_progress`, Hugging Face Trainer, tqdm and Lightning bars, torchtitan, and what hand-written loops print.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+NUMBER = r"[-+]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf)(?:inity)?"
+_NAMES = MappingProxyType(
+    {
+        "elapsed time per iteration (ms)": "ms",
+        "throughput per gpu (tflop/s/gpu)": "tflops",
+        "tflops_per_gpu": "tflops",
+        "tflops": "tflops",
+        "lm loss": "loss",
+        "loss": "loss",
+        "train_loss": "loss",
+        "reduced_train_loss": "loss",
+        "eval_loss": "loss",
+        "lm loss value": "loss",
+        "grad norm": "grad_norm",
+        "grad_norm": "grad_norm",
+        "params norm": "params_norm",
+        "loss scale": "loss_scale",
+        "loss_scale": "loss_scale",
+        "learning rate": "lr",
+        "learning_rate": "lr",
+        "lr": "lr",
+        "global batch size": "global_batch_size",
+        "global_batch_size": "global_batch_size",
+        "consumed samples": "consumed",
+        "consumed_samples": "consumed",
+        "number of skipped iterations": "skipped",
+        "skipped": "skipped",
+        "number of nan iterations": "nan",
+        "mfu": "mfu",
+        "epoch": "epoch",
+        "samples/sec": "samples_per_second",
+        "tps": "tokens_per_second",
+    }
+)
+_SECONDS = MappingProxyType({"train_step_timing in s": 1000.0, "iter time (s)": 1000.0, "time": 1.0})
+MEGATRON = re.compile(r"(?<![\w.])iteration +(\d{1,15})/ *(\d{1,15}) *\|(.*)", re.IGNORECASE)
+STEP_TIME = re.compile(r"Step Time : ([\d.]{1,20})s GPU utilization: ([\d.]{1,20}|nan)(?:MODEL_)?TFLOP/s/GPU")
+_DEEPSPEED = re.compile(
+    rf"\bsteps: (\d{{1,15}}) loss: ({NUMBER}) iter time \(s\): ({NUMBER})(?: samples/sec: ({NUMBER}))?"
+)
+_DEEPSPEED_STEP = re.compile(r"\bstep=(\d{1,15}), skipped=(\d{1,15}), lr=")
+_GLOBAL_STEP = re.compile(rf"/global_step=(\d{{1,15}}), RunningAvgSamplesPerSec=({NUMBER})")
+_DICT = re.compile(r"\{('[^{}]{1,4000})\}")
+_DICT_ITEM = re.compile(rf"'([A-Za-z_][\w/]{{0,60}})': '?({NUMBER}|True|False)\b", re.IGNORECASE)
+_BAR = re.compile(r"^(.{0,200}?)(?:\d{1,3}%)?\|[^|]{0,400}\| *(\d{1,12})/(\d{1,12}) \[([^\]]{0,400})")
+_BAR_OWNER = re.compile(r"epoch|train|step|iter|^\W*$", re.IGNORECASE)
+_BAR_STRANGER = re.compile(
+    r"valid|sanity|eval|test|predict|load|download|map|filter|token|generat|shard", re.IGNORECASE
+)
+_RATE = re.compile(r"([\d.]{1,20})(it/s|s/it)")
+_STEP = re.compile(
+    r"(?<![\w/.])(?:global[ _-]?step|train[ _-]?step|step|iteration|iter|batch)s?\W{0,4}?[ :=#\[]{0,3}(\d{1,15})"
+    r"(?:[/ ]{1,3}(?:of )?(\d{1,15}))?(?!\.\d)",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(r"(?<![\w/.])epoch\W{0,4}?(\d{1,9}(?:\.\d{1,6})?)", re.IGNORECASE)
+_LOSS = re.compile(
+    rf"(?<![\w/])(?:(?:train|lm|total|avg|running)[ _-]?)?loss['\"]?[ :=]{{1,3}}({NUMBER})", re.IGNORECASE
+)
+_EXTRA = re.compile(
+    rf"(?<!\w)(grad[_ ]norm|lr|learning[_ ]rate|tflops|mfu|tps|loss[_ ]scale)[ :=]{{1,3}}({NUMBER})", re.IGNORECASE
+)
+_EVALUATION = re.compile(r"validation|\beval|\bval[_ ]|\btest[_ ]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What one progress line says."""
+
+    kind: str  # iteration | eval
+    number: int | None  # iteration, step or, where nothing else is printed, None
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+def read_progress(body: str) -> Progress | None:
+    """Read one line, prefixes and stamps allowed; None where it is no progress line.
+
+    A Megatron line that has no loss although no iteration was skipped has `loss_missing` 1: that is how a NaN loss is
+    printed there (a loss of zero too, up to Core 0.16).
+    """
+    for read in (_megatron, _step_time, _deepspeed, _dictionary, _bar, _generic):
+        found = read(body)
+        if found:
+            return found
+    return None
+
+
+def _megatron(body: str) -> Progress | None:
+    found = MEGATRON.search(body)
+    if not found:
+        return None
+    metrics: dict[str, float] = {"total": float(found[2])}
+    losses = False
+    for item in found[3].split("|"):
+        name, colon, value = item.strip().rpartition(":")
+        name = name.strip().lower()
+        if not colon:
+            name, _, value = item.strip().rpartition(" ")
+            name = name.strip().lower()
+        number = _number(value)
+        if number is None:
+            continue
+        losses = losses or ("loss" in name and "scale" not in name)
+        if name in _NAMES:
+            metrics[_NAMES[name]] = number
+        elif name in _SECONDS:
+            metrics["ms"] = number * _SECONDS[name]
+    if _EVALUATION.search(body[: found.start()]):
+        return Progress("eval", int(found[1]), metrics)
+    if not losses and "consumed" in metrics and not metrics.get("skipped"):
+        metrics["loss_missing"] = 1.0
+    return Progress("iteration", int(found[1]), metrics)
+
+
+def _step_time(body: str) -> Progress | None:
+    found = STEP_TIME.search(body)
+    seconds, tflops = (_number(found[1]), _number(found[2])) if found else (None, None)
+    if seconds is None or tflops is None:
+        return None
+    return Progress("iteration", None, {"ms": seconds * 1000, "tflops": tflops})
+
+
+def _deepspeed(body: str) -> Progress | None:
+    found = _DEEPSPEED.search(body)
+    if found:
+        numbers = [_number(found[group]) for group in (2, 3, 4)]
+        named = zip(("loss", "ms", "samples_per_second"), numbers, strict=True)
+        metrics = {name: value * (1000 if name == "ms" else 1) for name, value in named if value is not None}
+        return Progress("iteration", int(found[1]), metrics)
+    found = _DEEPSPEED_STEP.search(body)
+    if found:
+        return Progress("iteration", int(found[1]), {"skipped_total": float(found[2])})
+    found = _GLOBAL_STEP.search(body)
+    rate = _number(found[2]) if found else None
+    if found and rate is not None:
+        return Progress("iteration", int(found[1]), {"samples_per_second": rate})
+    return None
+
+
+def _dictionary(body: str) -> Progress | None:
+    found = _DICT.search(body) if "loss'" in body else None
+    if not found:
+        return None
+    items = {name.lower(): _number(value) for name, value in _DICT_ITEM.findall(found[1])}
+    metrics = {_NAMES[name]: value for name, value in items.items() if name in _NAMES and value is not None}
+    if "train_runtime" in items or "loss" not in metrics:
+        return None
+    step = next(
+        (items[name] for name in ("step", "global_step", "iteration", "iter") if items.get(name) is not None), None
+    )
+    return Progress("eval" if "eval_loss" in items else "iteration", None if step is None else _whole(step), metrics)
+
+
+def _bar(body: str) -> Progress | None:
+    found = _BAR.match(body)
+    if not found:
+        return None
+    owner = found[1].rstrip(" :0123456789%")
+    if _BAR_STRANGER.search(owner) or not _BAR_OWNER.search(owner):
+        return None
+    rate = _RATE.search(found[4])
+    if not rate and "?" not in found[4]:
+        return None
+    metrics = {"total": float(found[3])}
+    speed = _number(rate[1]) if rate else None
+    if rate and speed:
+        metrics["ms"] = 1000 / speed if rate[2] == "it/s" else 1000 * speed
+    loss = _LOSS.search(found[4])
+    if loss:
+        metrics["loss"] = float(loss[1])
+    epoch = _EPOCH.search(found[1])
+    if epoch:
+        metrics["epoch"] = float(epoch[1])
+    return Progress("iteration", int(found[2]), metrics)
+
+
+def _generic(body: str) -> Progress | None:
+    body = body[:2000]
+    loss = _LOSS.search(body)
+    step, epoch = (_STEP.search(body), _EPOCH.search(body)) if loss else (None, None)
+    first = step or epoch
+    if not loss or not first or first.start() > loss.start() + 200:
+        return None
+    metrics = {"loss": float(loss[1])}
+    for name, value in _EXTRA.findall(body):
+        metrics[_NAMES[name.lower().replace("grad norm", "grad_norm").replace("loss scale", "loss_scale")]] = float(
+            value
+        )
+    if epoch:
+        metrics["epoch"] = float(epoch[1])
+    if step and step[2]:
+        metrics["total"] = float(step[2])
+    kind = "eval" if _EVALUATION.search(body[: loss.end()]) else "iteration"
+    return Progress(kind, int(step[1]) if step else None, metrics)
+
+
+def _number(text: str | None) -> float | None:
+    text = (text or "").strip()
+    if text in {"True", "False"}:
+        return float(text == "True")
+    try:
+        return float(text[:60])
+    except ValueError:
+        return None
+
+
+def _whole(number: float) -> int | None:
+    return int(number) if abs(number) < 1e15 else None

@@ -1,0 +1,22 @@
+"""Takes escape codes and control characters out of log text, so that words can be matched and shown safely."""
+
+from __future__ import annotations
+
+import re
+
+# CSI, OSC (with BEL or ST), other two-byte escapes: ECMA-48.
+_ESCAPE = re.compile(
+    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[PX^_][^\x1b\n]{0,4096}\x1b\\|[ -/]*[0-~])"
+)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def strip_escapes(raw: bytes) -> bytes:
+    """Remove terminal escape sequences; newlines stay where they are."""
+    return _ESCAPE.sub(b"", raw) if b"\x1b" in raw else raw
+
+
+def clean(raw: bytes) -> str:
+    """Decode one line for matching and showing: no escape codes, no control characters but tab and carriage return."""
+    text = strip_escapes(raw).decode("utf-8", "replace")
+    return text if text.isprintable() else _CONTROL.sub("", text)

@@ -1,0 +1,81 @@
+"""Recognises the lines that Python tracebacks are made of."""
+
+from __future__ import annotations
+
+import re
+
+from diagnose.read.lazy import Lazy
+
+HEAD_WORDS = "Traceback (most recent call last)"
+CAUSE = "The above exception was the direct cause of the following exception:"
+CONTEXT = "During handling of the above exception, another exception occurred:"
+
+# What a head line says before and after its words; a quoted one ("print('Traceback …')") does not fit.
+HEAD = Lazy(
+    r"(?P<before>.{0,400}?)(?P<kind>\+ Exception Group |Original )?Traceback \(most recent call last\)"
+    r"(?: ?─+\W*|:[ \t]*(?:\(RANK (?P<rank>\d{1,7})\))?[ \t]*(?P<after>\\n.*)?)$"
+)
+FILE = Lazy(r'File "([^"]{0,4096})", line (\d{1,9})(?:, in (.{0,500}))?$')
+RICH_FRAME = Lazy(r"(/[^\s:]{1,1000}|[^\s:]{1,1000}\.py):(\d{1,9}) in (\S{1,200})")
+RICH_CODE = Lazy(r"❱ +\d+ (.*)")
+SEPARATOR = Lazy(r" *\+[-+]+(?: (\d+|\.\.\.) )?-*$")  # between the members of an exception group
+MARKERS = Lazy(r"[\^~\s]+$|\[Previous line repeated \d+ more times?\]$|\.\.\.<\d+ lines>\.\.\.$")
+
+_FINAL = Lazy(
+    r"((?:(?:[A-Za-z_]\w*|<locals>)\.){0,30}[A-Za-z_]\w{0,120})(\([\w.]{1,200}\))?(?:(:)(?: (.*))?|)$", re.DOTALL
+)
+_ENDINGS = (
+    "Error Exception Exit Interrupt Iteration Timeout Failure Abort Aborted Cancelled Cancel Expired Group Unsupported Empty "
+    "Full Refused Missing NotFound Warning Fault Killed Again Break error timeout exception herror gaierror"
+).split()
+_KNOWN = Lazy(rf".*(?:{'|'.join(_ENDINGS)})")
+_NOT_TYPES = frozenset(
+    "Note Hint Epoch Step Loss Rank Iteration Info Debug Warn Warning Error Usage Time Date File".split()
+)
+
+# A line that begins like this is no part of an exception's message.
+_OTHER = Lazy(
+    r"[=*]{16,}|-{20,}"
+    r"|\[?[IWEFC]\d{3,4} \d\d:\d\d:\d\d"
+    r"|\[?(?:NeMo [A-Z] )?\d{4}-\d\d-\d\d[T _]\d\d:\d\d|\[?\d\d/\d\d/\d{2,4} \d\d:\d\d"
+    r"|\[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\b(?:[:|\]]| -| \d| \[)"
+    r"|iteration +\d+/|[Ss]tep:? +\d+|[Ee]poch:? +\d+|.{0,80}?\d{1,3}%\|"
+    r"|(?:srun|salloc|sbatch|wandb|slurmstepd[\w.-]*): |terminate called|Fatal Python error|Exception (?:ignored|in thread) "
+    r"|(?:Current t|T)hread 0x[0-9a-f]+|Process \S+:$|(?:Aborted|Killed|Terminated|Segmentation fault|Bus error)\b"
+    r"|[\w.-]+:\d+:\d+ \[\d+\] |\+ [\w./]|(?:Failures:|Root Cause )|\[exiting program|\[(?:after|before) [a-z]"
+    r"|> [a-z]|saving checkpoint|\S{1,300}\.pyx?:\d+: \w+:|#+ |\*\*\* "
+)
+_AFTER_BLANK = Lazy(
+    r"Set TORCH|from user code|You can suppress|For |Please |Hint|Note|See |frame #\d|C\+\+ |Last error|\[?Exception raised"
+)
+
+
+def exception_of(words: str, *, sure: bool = False) -> tuple[str, str] | None:
+    """Read `Type: message` or a bare type; None where the words are no such line.
+
+    `sure` asks for a name that can only be an exception's, for places where other text may stand.
+    """
+    if not words or not (words[0].isalpha() or words[0] == "_"):
+        return None
+    match = _FINAL.match(words)
+    if match is None:
+        return None
+    name = match[1]
+    last = name.rpartition(".")[2]
+    if last in _NOT_TYPES:
+        return None
+    if not _KNOWN.fullmatch(last):
+        dotted = "." in name
+        if sure or not last[0].isupper() or (last.isupper() and len(last) > 1) or not (dotted or match[3]):
+            return None
+    return name + (match[2] or ""), match[4] or ""
+
+
+def is_other(words: str) -> bool:
+    """Do these words clearly begin something else than more of an exception's message?"""
+    return _OTHER.match(words) is not None
+
+
+def goes_on_after_blank(words: str) -> bool:
+    """Can these words go on a message behind an empty line?"""
+    return _AFTER_BLANK.match(words) is not None

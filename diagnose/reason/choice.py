@@ -1,0 +1,149 @@
+"""Chooses the root: which of the incidents came first, and says what the others are to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from diagnose.reason.incident import Group, Incident
+
+# Clocks of two hosts are trusted to this many seconds, those of one file to the order of its lines.
+_TOLERANCE = 2.0
+
+
+@dataclass(slots=True)
+class Choice:
+    """The outcome of the search for the root."""
+
+    root: Group | None = None
+    rivals: list[Group] = field(default_factory=list)  # roots that cannot be told from it in time, best first
+    later: list[Group] = field(default_factory=list)  # roots that came after it
+    doubles: list[Incident] = field(default_factory=list)  # the same failure told again by another pattern
+    confirmations: list[Incident] = field(default_factory=list)  # records that prove the root
+
+
+def choose(incidents: Sequence[Incident]) -> Choice:
+    """Choose the root among the incidents that were not recovered from."""
+    choice = Choice()
+    candidates = [each for each in incidents if each.role == "root" and not each.recovered]
+    candidates, choice.doubles = _one_a_chain(candidates)
+    groups = _group(candidates)
+    if not groups:
+        return choice
+    groups.sort(key=_rough_order)
+    root = _best(groups)
+    choice.root = root
+    for group in groups:
+        if group is root:
+            continue
+        (choice.rivals if _rival(root, group) else choice.later).append(group)
+    choice.confirmations = [
+        each
+        for each in incidents
+        if each.role == "confirmation"
+        and root.first.pattern
+        and root.first.pattern.id in (each.pattern.confirms if each.pattern else ())
+    ]
+    return choice
+
+
+def _one_a_chain(candidates: Sequence[Incident]) -> tuple[list[Incident], list[Incident]]:
+    """Keep the best told incident of every line and every chain of exceptions."""
+    kept: list[Incident] = []
+    doubles: list[Incident] = []
+    places: dict[tuple[int, str, int], list[Incident]] = {}
+    for each in candidates:
+        if each.chain is not None:
+            key = (each.source, "chain", each.chain)
+        else:
+            key = (each.source, "line", each.evidence.line)
+        places.setdefault(key, []).append(each)
+    for told in places.values():
+        best = max(told, key=_telling)
+        kept.append(best)
+        doubles.extend(each for each in told if each is not best)
+    return kept, doubles
+
+
+def _telling(each: Incident) -> tuple[int, int, int]:
+    """Order what one chain of exceptions says: what is known best; the cause before what it led to.
+
+    An exception that was only being handled when another one was raised tells less than that other one, where no
+    pattern knows either.
+    """
+    handled = each.handled and each.weight == 0
+    return each.weight, 0 if handled else 1, -each.depth
+
+
+def _group(candidates: Sequence[Incident]) -> list[Group]:
+    groups: dict[str, Group] = {}
+    for each in sorted(candidates, key=_rough):
+        groups.setdefault(each.kind, Group()).incidents.append(each)
+    return list(groups.values())
+
+
+def _rough(each: Incident) -> tuple[float, int, int]:
+    return (each.time if each.time is not None else float("inf"), each.source, each.start)
+
+
+def _rough_order(group: Group) -> tuple[float, int, int]:
+    return _rough(group.first)
+
+
+def _before(a: Incident, b: Incident) -> bool | None:
+    """Tell whether `a` came before `b`; None where neither time nor position tells."""
+    if a.source == b.source:
+        if a.time is not None and b.time is not None and abs(a.time - b.time) > _TOLERANCE and a.lane != b.lane:
+            return a.time < b.time
+        return a.start < b.start
+    if a.time is not None and b.time is not None:
+        same_host = a.node is not None and a.node == b.node
+        if abs(a.time - b.time) > (0.05 if same_host or _same_clock(a, b) else _TOLERANCE):
+            return a.time < b.time
+    return None
+
+
+def _same_clock(a: Incident, b: Incident) -> bool:
+    return a.node == b.node
+
+
+def _best(groups: Sequence[Group]) -> Group:
+    """Return the earliest group; one that tells more wins where the order is open, or the same speaker said both."""
+    best = groups[0]
+    for group in groups[1:]:
+        earlier = _before(group.first, best.first)
+        tells_more = group.first.weight > best.first.weight
+        explains = _explains(group, best)
+        if (
+            earlier
+            or explains
+            or (earlier is None and tells_more)
+            or (tells_more and _same_breath(best.first, group.first))
+        ):
+            best = group
+    return best
+
+
+def _explains(group: Group, other: Group) -> bool:
+    """Tell whether a root names another root among what it can cause."""
+    pattern = group.first.pattern
+    named = pattern.explains if pattern else ()
+    return bool(other.first.pattern and (other.first.pattern.id in named or other.first.category in named))
+
+
+def _same_breath(a: Incident, b: Incident) -> bool:
+    """Tell whether one speaker said both right after another, so that they are one failure told twice."""
+    if a.source != b.source or a.lane != b.lane or (not a.lane and a.rank != b.rank):
+        return False
+    if a.weight > 1:
+        return False
+    return abs(b.evidence.line - a.evidence.line) <= 200 and (
+        a.time is None or b.time is None or abs(a.time - b.time) <= _TOLERANCE
+    )
+
+
+def _rival(root: Group, group: Group) -> bool:
+    """Tell whether a group cannot be told from the root, and knows as much."""
+    if _explains(root, group) or group.first.weight < min(root.first.weight, 2):
+        return False
+    return _before(root.first, group.first) is None and root.first.weight <= group.first.weight

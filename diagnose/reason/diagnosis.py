@@ -1,0 +1,202 @@
+"""From records to the diagnosis: the order of the steps stands here, each step in a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from diagnose.catalogue.condition import Seen
+from diagnose.catalogue.model import Catalogue
+from diagnose.facts.defaults import defaults_for
+from diagnose.facts.model import Observation, SourceRecord
+from diagnose.facts.run import Facts
+from diagnose.read.model import Problem
+from diagnose.reason import words
+from diagnose.reason.action import action_for
+from diagnose.reason.attempts import last_attempt
+from diagnose.reason.choice import Choice, choose
+from diagnose.reason.fallout import fallout_of
+from diagnose.reason.finding import make_finding
+from diagnose.reason.incident import Group, Incident, incidents_of
+from diagnose.reason.missing import missing_of
+from diagnose.reason.phase import phase_of
+from diagnose.reason.plan import plan_of
+from diagnose.reason.recovery import mark_recovered
+from diagnose.reason.result import Confidence, Diagnosis, Finding, Input, Verdict
+from diagnose.reason.risks import risks_of
+from diagnose.reason.run import framework_of, run_of, summary_facts
+from diagnose.reason.scope import EventScope
+from diagnose.reason.unknown import last_words, unknown_exception
+
+
+class Reasoner:
+    """One diagnosis in the making: what every step needs at hand."""
+
+    def __init__(self, records: Sequence[SourceRecord], catalogue: Catalogue, given: Sequence[Observation]) -> None:
+        self.records = list(records)
+        self.catalogue = catalogue
+        found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
+        self.incidents = last_attempt(found, self.records)
+        mark_recovered(self.incidents, self.records)
+        self.choice = choose(self.incidents)
+        self.framework = framework_of(self.records)
+        self.facts = self._facts(given)
+        self.names = frozenset(
+            name
+            for each in self.incidents
+            if each.pattern and not each.recovered
+            for name in (each.pattern.id, each.pattern.category)
+        )
+
+    def _facts(self, given: Sequence[Observation]) -> Facts:
+        seen = [each for record in self.records for each in record.observations]
+        seen += summary_facts(self.records, self.framework)
+        for group in (self.choice.root, *self.choice.rivals):
+            if group is not None:
+                seen += proven(group.first)
+        facts = Facts([*seen, *given])
+        if facts.value("run.summary_of_non_defaults"):
+            facts = Facts([*seen, *given, *defaults_for(facts.lookup("version.core"))])
+        return facts
+
+    def scope(self, incident: Incident | None, pattern_of: Any) -> EventScope:
+        """Return what the conditions of a pattern can ask for."""
+        extra: Mapping[str, Any] = {}
+        if incident is not None:
+            record = self.records[incident.source]
+            before = [step for step in record.steps if step.start < incident.start]
+            phase = phase_of(incident.traceback.frames if incident.traceback else (), before)
+            last = next((step.number for step in reversed(before) if step.kind == "iteration"), None)
+            known = {"run.phase": phase, "run.last_iteration": last, "run.rank": incident.rank}
+            extra = {key: Seen(value) for key, value in known.items() if value is not None}
+        return EventScope(self.facts, pattern_of, incident, self.names, extra)
+
+    def finding(self, group: Group, confidence: Confidence, why: str, proof: Sequence[Incident] = ()) -> Finding:
+        """Write the finding of a group: its first line, those of other ranks, and what proves it."""
+        pattern = group.first.pattern
+        if pattern is None:
+            return unknown_exception(group)
+        evidence = [each.evidence for each in group.incidents[:8]] + [each.evidence for each in proof[:4]]
+        return make_finding(pattern, self.scope(group.first, pattern), evidence, confidence, why, self.framework)
+
+
+def proven(incident: Incident) -> list[Observation]:
+    """Return the facts that a failure's own wording proves."""
+    event = incident.event
+    if incident.pattern is None or event is None or event.alternative >= len(incident.pattern.match):
+        return []
+    wording = incident.pattern.match[event.alternative]
+    found: list[Observation] = []
+    for key, value in wording.implies.items():
+        text = event.captures.get(value[1:-1]) if isinstance(value, str) and value.startswith("{") else value
+        if text is not None or value is None:
+            found.append(Observation(key, text, incident.evidence, "proven"))
+    for part in filter(None, (each.strip() for each in wording.versions.split(";"))):
+        name = part[: len(part) - len(part.lstrip("abcdefghijklmnopqrstuvwxyz_"))]
+        found.append(Observation(f"version.{name}", part[len(name) :], incident.evidence, "wording"))
+    return found
+
+
+def reason(
+    records: Sequence[SourceRecord],
+    catalogue: Catalogue,
+    *,
+    given: Sequence[Observation] = (),
+    problems: Sequence[Problem] = (),
+) -> Diagnosis:
+    """Diagnose a job from the records of its sources.
+
+    Arguments: the records; the catalogue that made them; `given` facts (configuration and environment handed in by the
+    user); `problems` with inputs that could not be read.
+    """
+    work = Reasoner(records, catalogue, given)
+    verdict, root, alternatives = _verdict(work)
+    group = work.choice.root if root else None
+    run = run_of(work.records, work.facts, work.framework, group.first if group else None)
+    diagnosis = Diagnosis(
+        verdict=verdict,
+        summary="",
+        root_cause=root,
+        alternatives=tuple(alternatives),
+        fallout=fallout_of(work.incidents, work.choice),
+        risks=risks_of(work.catalogue, lambda pattern: work.scope(None, pattern), work.framework, run, root),
+        plan=plan_of(root, alternatives if verdict == "ambiguous" else ()),
+        action=action_for(verdict, root, group, work.catalogue),
+        run=run,
+        inputs=_inputs(work.records, problems),
+        missing=missing_of(work.records, verdict, root),
+        notes=last_words(work.records) if verdict in ("unknown", "symptom_only") and not root else (),
+    )
+    from diagnose.reason.summary import summary_of
+
+    return replace(diagnosis, summary=summary_of(diagnosis))
+
+
+def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
+    choice = work.choice
+    if choice.root is None:
+        return _without_root(work), None, []
+    first = choice.root.first
+    rivals = [work.finding(group, "low", _came(group.first)) for group in choice.rivals[:4]]
+    if first.pattern is None:
+        later = [work.finding(group, "low", _came(group.first)) for group in choice.later[:4] if group.first.pattern]
+        return "unknown", work.finding(choice.root, "low", ""), [*rivals, *later]
+    proof = choice.confirmations
+    conclusive = first.pattern.conclusive or bool(proof)
+    confidence: Confidence = (
+        "high" if conclusive and not rivals and first.weight > 1 else "medium" if conclusive else "low"
+    )
+    finding = work.finding(choice.root, confidence, _why(choice), proof)
+    if not conclusive:
+        return "symptom_only", finding, rivals
+    return ("ambiguous" if rivals else "identified"), finding, rivals
+
+
+def _without_root(work: Reasoner) -> Verdict:
+    left = [each for each in work.incidents if not each.recovered]
+    if any(each.role in ("cascade", "confirmation") for each in left):
+        return "symptom_only"
+    if any(each.role in ("wrapper", "teardown") and _says_failed(each) for each in left):
+        return "unknown"
+    return "no_failure"
+
+
+def _says_failed(each: Incident) -> bool:
+    """Tell whether a launcher's word says that the job failed; a teardown line alone does not."""
+    if each.role != "wrapper" or each.event is None:
+        return False
+    return each.event.captures.get("exitcode", "1") not in ("0", "-15", "143")
+
+
+def _came(incident: Incident) -> str:
+    by = words.speaker(incident.evidence)
+    return (
+        f"{by or 'One process'} reported it at {words.place(incident.evidence)}; the logs do not tell which came first."
+    )
+
+
+def _why(choice: Choice) -> str:
+    assert choice.root is not None
+    group, first = choice.root, choice.root.first
+    by = words.speaker(first.evidence)
+    when = f" at {words.clock(first.time)}" if first.time is not None else ""
+    told = f"{by[:1].upper() + by[1:] if by else 'The log'} reports it{when} ({words.place(first.evidence)})."
+    parts = [told]
+    if len(group.ranks) > 1:
+        parts.append(f"The same failure stands in the words of {words.ranks(group.ranks)}.")
+    if choice.confirmations:
+        parts.append(f"{words.place(choice.confirmations[0].evidence)} confirms it.")
+    elif choice.later:
+        following = words.place(choice.later[0].first.evidence)
+        parts.append(f"Nothing that failed was earlier; the next failure follows at {following}.")
+    else:
+        parts.append("Nothing else failed before it.")
+    return " ".join(parts)
+
+
+def _inputs(records: Sequence[SourceRecord], problems: Sequence[Problem]) -> tuple[Input, ...]:
+    read = [Input(r.path, r.bytes, r.lines, r.rank, r.node, tuple(r.problems)) for r in records]
+    known = {record.path for record in records}
+    unread = [Input(each.path, 0, 0, problems=(each.what,)) for each in problems if each.path not in known]
+    return (*read, *unread)

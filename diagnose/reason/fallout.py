@@ -1,0 +1,95 @@
+"""Says of everything that is not the root why it is only fallout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnose.facts.model import Event
+from diagnose.reason import words
+from diagnose.reason.choice import Choice
+from diagnose.reason.incident import Incident
+from diagnose.reason.result import Fallout
+
+_ROLES = ("cascade", "teardown", "wrapper", "confirmation", "root")
+_WAITED = ("timeout_ms", "ran_for_ms", "timeout")
+
+
+def fallout_of(incidents: Sequence[Incident], choice: Choice) -> tuple[Fallout, ...]:
+    """List the fallout, one entry a pattern, in the order in which it was first seen."""
+    root = choice.root.first if choice.root else None
+    rooted = {id(each) for group in (choice.root, *choice.rivals) if group for each in group.incidents}
+    doubles = {id(each) for each in choice.doubles}
+    kinds: dict[str, list[Incident]] = {}
+    for each in incidents:
+        if each.recovered or id(each) in rooted or each.role not in _ROLES:
+            continue
+        kinds.setdefault(each.kind, []).append(each)
+    entries = [_entry(told, root, doubles) for told in kinds.values()]
+    return tuple(sorted(entries, key=lambda entry: (entry.first.path, entry.first.line)))
+
+
+def _entry(told: Sequence[Incident], root: Incident | None, doubles: set[int]) -> Fallout:
+    first = min(told, key=lambda each: (each.time if each.time is not None else float("inf"), each.source, each.start))
+    ranks = tuple(sorted({each.rank for each in told if each.rank is not None}))
+    title = first.pattern.title if first.pattern else _exception(first)
+    return Fallout(
+        pattern=first.pattern.id if first.pattern else "unknown-exception",
+        title=title,
+        count=len(told),
+        ranks=ranks,
+        first=first.evidence,
+        explained_by=_explained_by(root),
+        why=_why(first, told, root, id(first) in doubles),
+    )
+
+
+def _exception(incident: Incident) -> str:
+    unit = incident.traceback
+    return (
+        f"{unit.type}: {unit.message.splitlines()[0][:120]}" if unit and unit.message else (unit.type if unit else "")
+    )
+
+
+def _explained_by(root: Incident | None) -> str:
+    if root is None:
+        return ""
+    return root.pattern.id if root.pattern else "unknown-exception"
+
+
+def _why(first: Incident, told: Sequence[Incident], root: Incident | None, double: bool) -> str:
+    where = words.place(first.evidence)
+    if root is None:
+        return f"{where} is a consequence; what it follows from is not in these logs"
+    origin = f"{words.speaker(root.evidence) or 'the root'} failed at {_moment(root)}"
+    if double:
+        return f"{where} tells the same failure again"
+    waiting = _waiting(first.event) if first.event else None
+    if waiting is not None and first.time is not None:
+        began = words.clock(first.time - waiting)
+        return f"{words.speaker(first.evidence) or where} waited from {began} on, for {words.span(waiting)}; {origin}"
+    if first.role == "wrapper":
+        return f"the launcher sums up at {where} what happened before it; {origin}"
+    if first.role == "teardown":
+        return f"{where} was printed while the processes were being stopped; {origin}"
+    if first.role == "cascade" and first.time is not None and root.time is not None and first.time >= root.time:
+        return f"first at {_moment(first)}, {words.span(first.time - root.time)} after {origin}"
+    later = "later in the same log" if first.source == root.source and first.start > root.start else "elsewhere"
+    if first.role == "root":
+        return f"{where} came {later if first.source == root.source else 'after it'}; {origin}"
+    return f"{where} reports a peer that is gone, {later}; {origin}"
+
+
+def _moment(incident: Incident) -> str:
+    place = words.place(incident.evidence)
+    return f"{words.clock(incident.time)} ({place})" if incident.time is not None else place
+
+
+def _waiting(event: Event) -> float | None:
+    """Return how long a timed-out operation had waited, in seconds."""
+    for name in _WAITED:
+        text = event.captures.get(name, "")
+        try:
+            return float(text) / 1000 if name.endswith("_ms") else float(text)
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,140 @@
+"""What happened, one thing at a time: events and tracebacks brought together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from diagnose.catalogue.model import Catalogue, Pattern
+from diagnose.facts.model import Event, SourceRecord
+from diagnose.read.model import Evidence, Traceback
+
+_SPECIFIC = {"specific": 3, "normal": 2, "generic": 1}
+_NOISE = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|/[^\s'\":,)]+|[\"'][^\"']*[\"']")
+
+
+@dataclass(slots=True)
+class Incident:
+    """One thing that a source reported: a pattern's event, or an exception that no pattern knows."""
+
+    source: int  # index of the record
+    start: int  # byte offset: the order inside one source
+    evidence: Evidence
+    pattern: Pattern | None = None  # None: an exception that no pattern knows
+    event: Event | None = None
+    traceback: Traceback | None = None
+    chain: int | None = None  # first traceback of the chain of exceptions it stands in; None outside
+    depth: int = 0  # position in that chain, the first raised is 0
+    handled: bool = False  # another exception was raised while this one was being handled
+    time: float | None = None  # seconds since the epoch; its own, or that of the last stamped line before
+    attempt: int = 0
+    recovered: str = ""  # why it is not a failure after all; "" it is one
+
+    @property
+    def role(self) -> str:
+        """The pattern's role; an unknown exception may be the root."""
+        return self.pattern.role if self.pattern else "root"
+
+    @property
+    def category(self) -> str:
+        """The pattern's category; "" for an unknown exception."""
+        return self.pattern.category if self.pattern else ""
+
+    @property
+    def rank(self) -> int | None:
+        """The global rank that said it."""
+        return self.evidence.rank
+
+    @property
+    def node(self) -> str | None:
+        """The host that said it."""
+        return self.evidence.node
+
+    @property
+    def lane(self) -> str:
+        """The speaker's prefixes."""
+        if self.event:
+            return self.event.lane
+        return self.traceback.lane if self.traceback else ""
+
+    @property
+    def weight(self) -> int:
+        """How much the pattern knows: specific 3, normal 2, generic 1, unknown exception 0."""
+        return _SPECIFIC[self.pattern.specificity] if self.pattern else 0
+
+    @property
+    def kind(self) -> str:
+        """What makes two incidents the same failure on two ranks."""
+        if self.pattern:
+            return self.pattern.id
+        if self.traceback is None:
+            return "?"
+        return f"?{self.traceback.type}: {_NOISE.sub('#', self.traceback.message[:300])}"
+
+
+@dataclass(slots=True)
+class Group:
+    """The same failure, on one rank or on many."""
+
+    incidents: list[Incident] = field(default_factory=list)  # earliest first
+
+    @property
+    def first(self) -> Incident:
+        """The earliest of them."""
+        return self.incidents[0]
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """All global ranks that reported it, sorted."""
+        return tuple(sorted({each.rank for each in self.incidents if each.rank is not None}))
+
+
+def incidents_of(record: SourceRecord, index: int, catalogue: Catalogue) -> list[Incident]:
+    """List what one source reported, by position: matched events, and tracebacks that no pattern knows."""
+    chains = _chains(record.tracebacks)
+    found: list[Incident] = []
+    known: set[int] = set()
+    for event in record.events:
+        pattern = catalogue.patterns.get(event.pattern)
+        if pattern is None:
+            continue
+        unit = record.tracebacks[event.traceback] if event.traceback is not None else None
+        if event.traceback is not None and pattern.role not in ("advice", "progress"):
+            known.add(event.traceback)
+        chain, depth = chains[event.traceback] if event.traceback is not None else (None, 0)
+        found.append(Incident(index, event.start, event.evidence, pattern, event, unit, chain, depth, time=event.time))
+    for number, unit in enumerate(record.tracebacks):
+        if number not in known and unit.type:
+            chain, depth = chains[number]
+            told = Incident(index, unit.start, unit.final, None, None, unit, chain, depth, time=unit.time)
+            told.handled = unit.caused is not None and record.tracebacks[unit.caused].chain == "context"
+            found.append(told)
+    found.sort(key=lambda each: each.start)
+    _fill_times(found, record)
+    return found
+
+
+def _chains(units: Sequence[Traceback]) -> list[tuple[int, int]]:
+    """Give every traceback the first one of its chain, and its depth in it."""
+    chains = [(number, 0) for number in range(len(units))]
+    for number, unit in enumerate(units):
+        if unit.caused is not None and number < unit.caused < len(units):
+            first, depth = chains[number]
+            chains[unit.caused] = (first, depth + 1)
+    return chains
+
+
+def _fill_times(found: list[Incident], record: SourceRecord) -> None:
+    """Give an unstamped line the time of the last stamped one before it, of any kind."""
+    stamps = sorted(
+        [(step.start, step.time) for step in record.steps if step.time is not None]
+        + [(each.start, each.time) for each in found if each.time is not None]
+    )
+    position, latest = 0, None
+    for each in found:
+        while position < len(stamps) and stamps[position][0] <= each.start:
+            latest = stamps[position][1]
+            position += 1
+        if each.time is None:
+            each.time = latest

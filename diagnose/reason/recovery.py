@@ -1,0 +1,86 @@
+"""Tells failures from what a job survived: retried, caught, logged, printed at exit."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from diagnose.facts.model import SourceRecord, Step
+from diagnose.reason import words
+from diagnose.reason.incident import Incident
+
+# Progress after these does not take them back: the job runs on, and is broken all the same.
+_LASTING = ("numerical", "performance")
+_FINISHED = ("iteration", "eval", "saved", "loaded")
+# Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.
+_TALK = 3
+
+
+class Progress:
+    """Where a source's finished steps lie."""
+
+    def __init__(self, record: SourceRecord) -> None:
+        self._steps = sorted((s for s in record.steps if s.kind in _FINISHED), key=lambda step: step.start)
+        self._starts = [step.start for step in self._steps]
+        self._ends = [step for step in record.steps if step.kind == "exit"]
+
+    def after(self, start: int) -> Sequence[Step]:
+        """List the steps that were finished after a position."""
+        return self._steps[bisect_right(self._starts, start) :]
+
+    def good_end(self, start: int) -> Step | None:
+        """Return the line after a position that says the job ended well."""
+        return next((step for step in self._ends if step.start > start and step.number == 0), None)
+
+
+def mark_recovered(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> None:
+    """Write into each incident why it is no failure, where it is none."""
+    progress = [Progress(record) for record in records]
+    for each in incidents:
+        each.recovered = _recovered(each, incidents, records[each.source], progress[each.source])
+
+
+def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceRecord, progress: Progress) -> str:
+    unit = each.traceback
+    if unit is not None and unit.ignored:
+        return "Python printed and ignored it while an object was cleaned up"
+    if each.role in ("advice", "progress"):
+        return "it is no failure"
+    if each.pattern and each.pattern.cancelled_by:
+        later = _cancelled(each, incidents)
+        if later:
+            return f"taken back by {words.place(later.evidence)}"
+    if each.category in _LASTING or each.role == "wrapper" or (each.pattern and each.pattern.lasting):
+        return ""
+    following = progress.after(each.start)
+    enough = 1 if _alone(record) else 2
+    numbers = {step.number for step in following}
+    if len(numbers) >= enough:
+        step = following[0]
+        number = f" (iteration {step.number})" if step.number is not None else ""
+        return f"the job went on at {words.place(step.evidence)}{number}"
+    if unit is not None and unit.talk_after >= _TALK and (unit.logged or not each.pattern or each.weight < 3):
+        return f"the same process went on talking after {words.place(each.evidence)}"
+    end = progress.good_end(each.start)
+    if end is not None and (unit is None or unit.logged or unit.talk_after):
+        return f"the job ended well at {words.place(end.evidence)}"
+    return ""
+
+
+def _alone(record: SourceRecord) -> bool:
+    """Tell whether one process wrote the source, so that any later step is its own."""
+    return len(record.ranks) <= 1 and len([lane for lane in record.lanes if lane]) <= 1
+
+
+def _cancelled(each: Incident, incidents: Sequence[Incident]) -> Incident | None:
+    assert each.pattern is not None
+    for later in incidents:
+        if (
+            later.pattern
+            and later.pattern.id in each.pattern.cancelled_by
+            and later.source == each.source
+            and later.start > each.start
+            and later.lane == each.lane
+        ):
+            return later
+    return None

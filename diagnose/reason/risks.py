@@ -1,0 +1,37 @@
+"""Finds conflicts in the configuration that have not failed (yet)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from diagnose.catalogue.condition import evaluate
+from diagnose.catalogue.model import Catalogue, Pattern
+from diagnose.reason import words
+from diagnose.reason.finding import make_finding
+from diagnose.reason.result import Finding, Run
+from diagnose.reason.scope import EventScope
+
+
+def risks_of(
+    catalogue: Catalogue, scope: Callable[[Pattern], EventScope], framework: str, run: Run, root: Finding | None
+) -> tuple[Finding, ...]:
+    """List the patterns whose condition on the configuration holds.
+
+    A run that has finished an iteration has passed its validation, so after that only what concerns speed and memory
+    is still a risk.
+    """
+    if not run.config and not run.environment:
+        return ()
+    found: list[Finding] = []
+    for name, condition in catalogue.predictions.items():
+        if root is not None and name == root.pattern:
+            continue
+        pattern = catalogue.patterns[name]
+        if run.last_iteration is not None and pattern.category not in ("performance", "gpu-memory"):
+            continue
+        outcome = evaluate(condition, scope(pattern))
+        if outcome.answer:
+            evidence = words.lines(outcome.used.values())
+            why = f"The configuration holds it: {words.facts(outcome)}."
+            found.append(make_finding(pattern, scope(pattern), evidence, "medium", why, framework))
+    return tuple(found)

@@ -1,0 +1,110 @@
+"""Says what is known of the run itself: framework, versions, configuration, progress."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from diagnose.facts.model import Observation, SourceRecord, Step
+from diagnose.facts.run import Facts
+from diagnose.reason import words
+from diagnose.reason.incident import Incident
+from diagnose.reason.phase import phase_of
+from diagnose.reason.result import ConfigValue, Run
+
+# The first that fits decides: outer frameworks before the ones they stand on.
+_FRAMEWORKS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("megatron-bridge", re.compile(r"megatron/bridge/|[Mm]egatron-[Bb]ridge")),
+    ("nemo", re.compile(r"/nemo/(?:collections|lightning|core)/|/NeMo/")),
+    ("megatron-lm", re.compile(r"megatron/training/|pretrain_gpt\.py|[Mm]egatron-LM/(?:pretrain|train)")),
+    ("megatron-core", re.compile(r"megatron/core/")),
+    ("deepspeed", re.compile(r"/deepspeed/")),
+    ("lightning", re.compile(r"/(?:pytorch_)?lightning/")),
+    ("accelerate", re.compile(r"/accelerate/")),
+    ("transformers", re.compile(r"/transformers/")),
+    ("torch", re.compile(r"/torch/")),
+)
+_ORIGINS = {
+    "megatron-arguments": "megatron-lm",
+    "bridge-summary": "megatron-bridge",
+    "bridge-configuration": "megatron-bridge",
+}
+
+
+def framework_of(records: Sequence[SourceRecord]) -> str:
+    """Name the framework: from the readers that understood something, else from the frames of tracebacks."""
+    order = [name for name, _ in _FRAMEWORKS]
+    found = {_ORIGINS[o.origin] for record in records for o in record.observations if o.origin in _ORIGINS}
+    frames = {frame.file for record in records for unit in record.tracebacks for frame in unit.frames}
+    for name, expression in _FRAMEWORKS:
+        if any(expression.search(file) for file in frames):
+            found.add(name)
+    return min(found, key=order.index) if found else "unknown"
+
+
+def summary_facts(records: Sequence[SourceRecord], framework: str) -> list[Observation]:
+    """Return what the records say together: framework and ranks."""
+    ranks = sorted({rank for record in records for rank in record.ranks})
+    found = [Observation("run.framework", framework, None, "derived")] if framework != "unknown" else []
+    if ranks:
+        found.append(Observation("run.ranks", len(ranks), None, "derived"))
+    return found
+
+
+def run_of(records: Sequence[SourceRecord], facts: Facts, framework: str, root: Incident | None) -> Run:
+    """Gather what is known of the run."""
+    steps = [step for record in records for step in record.steps]
+    iterations = [step for step in steps if step.kind == "iteration" and step.number is not None]
+    saved = [step.number for step in steps if step.kind == "saved" and step.number is not None]
+    times = [t for record in records for t in (record.first_time, record.last_time) if t is not None]
+    world = facts.value("run.world_size")
+    return Run(
+        framework=framework,
+        versions=facts.versions(),
+        config=_values(facts, "config"),
+        environment=_values(facts, "env"),
+        parallelism=facts.parallelism(),
+        world_size=world if isinstance(world, int) else None,
+        last_iteration=max((step.number for step in iterations if step.number is not None), default=None),
+        last_checkpoint=max(saved, default=None),
+        first_time=words.iso(min(times, default=None)),
+        last_time=words.iso(max(times, default=None)),
+        silent_seconds=_silent(iterations, times),
+        phase=_phase(records, root),
+        throughput=_throughput(iterations),
+        memory={
+            key: float(o.value) for key, o in facts.observations("memory").items() if isinstance(o.value, int | float)
+        },
+    )
+
+
+def _values(facts: Facts, namespace: str) -> dict[str, ConfigValue]:
+    found: dict[str, ConfigValue] = {}
+    for key, seen in facts.observations(namespace).items():
+        known = facts.lookup(f"{namespace}.{key}")
+        if known is not None:
+            found[key] = ConfigValue(seen.value, words.origin(known))
+    return found
+
+
+def _silent(iterations: Sequence[Step], times: Sequence[float]) -> float | None:
+    last = max((step.time for step in iterations if step.time is not None), default=None)
+    return max(times) - last if last is not None and times else None
+
+
+def _phase(records: Sequence[SourceRecord], root: Incident | None) -> str | None:
+    if root is None:
+        return None
+    before = [step for step in records[root.source].steps if step.start < root.start]
+    return phase_of(root.traceback.frames if root.traceback else (), before)
+
+
+def _throughput(iterations: Sequence[Step]) -> dict[str, float]:
+    """Return the medians over the kept iteration lines, the first two of which are warm-up."""
+    steady = sorted(iterations, key=lambda step: step.number or 0)[2:]
+    found: dict[str, float] = {}
+    for name, key in (("ms", "iteration_ms"), ("tflops", "tflops_per_gpu"), ("tokens_per_second", "tokens_per_second")):
+        values = sorted(step.metrics[name] for step in steady if name in step.metrics)
+        if values:
+            found[key] = values[len(values) // 2]
+    return found

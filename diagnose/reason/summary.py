@@ -1,0 +1,51 @@
+"""Writes the one sentence that a person reads first."""
+
+from __future__ import annotations
+
+from diagnose.reason import words
+from diagnose.reason.result import Diagnosis, Finding
+
+
+def summary_of(diagnosis: Diagnosis) -> str:
+    """Write one sentence a person can act on."""
+    root = diagnosis.root_cause
+    if diagnosis.verdict == "no_failure":
+        last = diagnosis.run.last_iteration
+        return f"Nothing failed{f'; the last iteration seen is {last}' if last is not None else ''}."
+    if root is None:
+        return _rootless(diagnosis)
+    if diagnosis.verdict == "unknown":
+        return root.summary
+    told = _told(root)
+    if diagnosis.verdict == "symptom_only":
+        return f"{told}. The logs do not say why; look in {_elsewhere(diagnosis)}."
+    if diagnosis.verdict == "ambiguous":
+        others = ", ".join(each.title for each in diagnosis.alternatives[:3])
+        return f"Either of several failures came first: {told}; or {others}."
+    when = diagnosis.run.last_iteration
+    after = f" after iteration {when}" if when is not None and root.category != "config" else ""
+    return f"{told}{after}."
+
+
+def _told(root: Finding) -> str:
+    text = root.summary.rstrip(". ")
+    by = words.speaker(root.evidence[0]) if root.evidence else ""
+    return f"{text}, on {by}" if by and by not in text else text
+
+
+def _rootless(diagnosis: Diagnosis) -> str:
+    if not diagnosis.fallout:
+        return "The job failed, and no pattern knows how; the last telling lines are shown."
+    first = diagnosis.fallout[0]
+    if diagnosis.verdict == "symptom_only":
+        by = f" ({words.ranks(first.ranks)})" if first.ranks else ""
+        return f"Only consequences are visible: {first.title}{by}. The cause must be in {_elsewhere(diagnosis)}."
+    return f"The job failed: {first.title} ({words.place(first.first)}). Nothing in the log says why."
+
+
+def _elsewhere(diagnosis: Diagnosis) -> str:
+    root = diagnosis.root_cause
+    if root is not None and root.category in ("node", "host-memory", "gpu-hardware"):
+        node = root.evidence[0].node
+        return f"the kernel log of {node}" if node else "the kernel log of its node"
+    return "the logs of the other ranks or nodes"

@@ -1,0 +1,76 @@
+"""The one place where text from logs and files is made safe to show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+_SEVERAL_LINES = ("how", "lines", "about", "text")  # lines to paste, the manual, samples and quoted lines
+
+# ECMA-48 sequences in their 7-bit (ESC) and 8-bit (C1) forms; an unfinished string sequence loses its opener only.
+_ESCAPE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])(?:[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c))?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+
+
+def safe(text: str) -> str:
+    """Give `text` without escape sequences, control characters, bidirectional overrides and half characters.
+
+    Newlines and tabs stay: who prints one line flattens them.
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_safe_character, _ESCAPE.sub("", text)))
+
+
+def _safe_character(character: str) -> str:
+    if character.isprintable() or character in "\n\t":
+        return character
+    if character.isspace() and character > "\x1f":  # no-break spaces, line and paragraph separators
+        return " "
+    if character < "\xa0":
+        return ""
+    # Lone halves of a surrogate pair come from file names that are not UTF-8; format characters show nothing.
+    return "" if _is_format(character) else "\ufffd"
+
+
+def _is_format(character: str) -> bool:
+    import unicodedata
+
+    return unicodedata.category(character) == "Cf"
+
+
+def flat(text: str) -> str:
+    """Give `text` safe and on one line."""
+    return safe(text).replace("\n", " ").replace("\t", " ")
+
+
+def scrub(value: T, *, one_line: bool = False) -> T:
+    """Give a copy of `value` in which every text, at any depth of dataclasses and containers, is safe to show.
+
+    With `one_line`, newlines and tabs become spaces as well, but in those fields that hold several lines by nature.
+    """
+    return cast(T, _scrub(value, flat if one_line else safe))
+
+
+def _scrub(value: Any, clean: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value)(
+            **{
+                field.name: _scrub(getattr(value, field.name), safe if field.name in _SEVERAL_LINES else clean)
+                for field in fields(value)
+            }
+        )
+    if isinstance(value, dict):
+        return {clean(key) if isinstance(key, str) else key: _scrub(item, clean) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(_scrub(item, clean) for item in value)
+    return value

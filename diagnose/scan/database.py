@@ -1,0 +1,79 @@
+"""The literals of all anchors in one searchable database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnose.scan.engine import Needle, build_engine
+from diagnose.scan.model import Anchor
+
+MIN_LITERAL = 4
+
+
+class Database:
+    """Anchors, and an engine that finds their literals. It holds no state of a scan; one thread may use it at a time.
+
+    Args:
+        anchors: with unique keys; anchors that share a literal cost no more than one.
+        engine: the engine to use, see `diagnose.scan.engine.NAMES`; None takes the fastest that is installed.
+
+    Raises ValueError for a key that comes twice, and for an anchor without literals or with one that is too short or
+    holds a newline.
+    """
+
+    __slots__ = ("_engine", "_owners", "_prefer", "anchors")
+
+    def __init__(self, anchors: Sequence[Anchor], engine: str | None = None) -> None:
+        self.anchors = tuple(anchors)
+        self._prefer = engine
+        numbers: dict[Needle, int] = {}
+        owners: list[list[int]] = []
+        for index, anchor in enumerate(self.anchors):
+            for needle in _needles(anchor):
+                number = numbers.setdefault(needle, len(numbers))
+                if number == len(owners):
+                    owners.append([])
+                owners[number].append(index)
+        if len({anchor.key for anchor in self.anchors}) < len(self.anchors):
+            raise ValueError("two anchors have the same key")
+        self._owners = owners
+        self._engine = build_engine(list(numbers), engine)
+
+    def __reduce__(self) -> tuple[type[Database], tuple[tuple[Anchor, ...], str | None]]:
+        return Database, (self.anchors, self._prefer)
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine in use."""
+        return self._engine.name
+
+    def find(self, data: bytes) -> dict[int, list[int]]:
+        """Find the literals of all anchors in a block shorter than 4 GiB.
+
+        Returns the anchors that were found, by their index, with the offsets behind their literals, ascending.
+        """
+        found = self._engine.find(data)
+        result: dict[int, list[int]] = {}
+        joined = set()
+        for number, ends in found.items():
+            for owner in self._owners[number]:
+                if owner in result:
+                    joined.add(owner)
+                    result[owner] = result[owner] + ends
+                else:
+                    result[owner] = ends
+        for owner in joined:
+            result[owner] = sorted(set(result[owner]))
+        return result
+
+
+def _needles(anchor: Anchor) -> list[Needle]:
+    if not anchor.literals:
+        raise ValueError(f"anchor {anchor.key} has no literal")
+    for literal in anchor.literals:
+        if len(literal) < MIN_LITERAL or b"\n" in literal:
+            raise ValueError(f"anchor {anchor.key} has a literal that is too short or holds a newline: {literal!r}")
+    values = tuple(sorted({each.lower() if anchor.nocase else each for each in anchor.literals}))
+    if anchor.narrow:
+        return [Needle(values, anchor.nocase, anchor.narrow)]
+    return [Needle((value,), anchor.nocase) for value in values]

@@ -1,0 +1,100 @@
+"""Finds literals that escape codes and control characters hide: `out of \\x1b[31mmemory`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+
+from diagnose.read.clean import strip_escapes
+from diagnose.scan.block import LONG_LINE, WINDOW
+
+MARKS = (b"\x1b", b"\x00", b"\x08")
+MANY = 200
+
+_CONTROLS = bytes(code for code in [*range(32), 127] if code not in b"\t\n\r")
+
+Find = Callable[[bytes], dict[int, list[int]]]
+
+
+def find_all(data: bytes, find: Find) -> tuple[dict[int, list[int]], bool]:
+    """Find literals in a block, those that escape codes, NUL bytes or backspaces interrupt too.
+
+    Args:
+        data: whole lines.
+        find: yields offsets behind literals by number, ascending.
+
+    Returns what `find` returns, and whether the offsets count from a line's start without what was taken out of it
+    (`raw_position` leads back). They lie in the right line in any case; in a long one they are about right.
+    """
+    marks = [mark for mark in MARKS if mark in data]
+    if not marks:
+        return find(data), False
+    spans = _marked_lines(data, marks)
+    if len(spans) > MANY:
+        clean = _scrub(data)
+        return dict(_moved(data, clean, find(clean))), True
+    found = find(data)
+    raw = b"".join(data[start:end] for start, end in spans)
+    clean = _scrub(raw)
+    starts = _line_starts(raw)
+    for number, ends in _moved(raw, clean, find(clean)):
+        placed = set(found.get(number, ()))
+        for end in ends:
+            line = bisect_right(starts, end - 1) - 1
+            start, stop = spans[line]
+            placed.add(start + raw_position(data[start:stop], end - starts[line]))
+        found[number] = sorted(placed)
+    return found, False
+
+
+def raw_position(line: bytes, inside: int) -> int:
+    """Where in a line a position of its scrubbed text lies; in a long line the position is returned as it is."""
+    if len(line) > LONG_LINE:
+        return inside
+    return bisect_left(range(len(line)), inside, lo=inside, key=lambda end: len(_scrub(line[:end])))
+
+
+def _scrub(data: bytes) -> bytes:
+    """Take out what `clean` takes out of ASCII text; newlines stay."""
+    return strip_escapes(data).translate(None, _CONTROLS)
+
+
+def _marked_lines(data: bytes, marks: list[bytes]) -> list[tuple[int, int]]:
+    """Start and end, with the newline, of the lines that hold a mark; of some of them where there are many."""
+    spans = set()
+    for mark in marks:
+        at = data.find(mark)
+        while at >= 0 and len(spans) <= MANY:
+            end = data.find(b"\n", at) + 1 or len(data)
+            spans.add((data.rfind(b"\n", 0, at) + 1, end))
+            at = data.find(mark, end)
+    return sorted(spans)
+
+
+def _moved(raw: bytes, clean: bytes, found: dict[int, list[int]]) -> Iterator[tuple[int, list[int]]]:
+    """Move offsets in the scrubbed text to the lines that they came from."""
+    if not found:
+        return
+    clean_starts = _line_starts(clean)
+    raw_starts = _line_starts(raw)
+    for number, ends in found.items():
+        moved = []
+        for end in ends:
+            line = bisect_right(clean_starts, end - 1) - 1
+            start, stop = raw_starts[line], raw_starts[line + 1] - 1
+            inside = end - clean_starts[line]
+            moved.append(start + (_unscrubbed(raw[start:stop], inside) if stop - start > LONG_LINE else inside))
+        yield number, moved
+
+
+def _line_starts(data: bytes) -> list[int]:
+    """Offsets of all lines, and one more that lies behind the last of them."""
+    return [0, *accumulate(len(line) + 1 for line in data.split(b"\n"))]
+
+
+def _unscrubbed(line: bytes, inside: int) -> int:
+    """About where in a long line a position of its scrubbed text lies."""
+    lengths = [0, *accumulate(len(_scrub(line[at : at + WINDOW])) for at in range(0, len(line), WINDOW))]
+    piece = max(0, min(bisect_right(lengths, inside - 1) - 1, len(lengths) - 2))
+    return min(piece * WINDOW + inside - lengths[piece], len(line))

@@ -1,0 +1,175 @@
+"""What one anchor found in one source: the first and the last lines, and a count of all of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from diagnose.scan.block import WINDOW, Block
+from diagnose.scan.hidden import raw_position
+from diagnose.scan.model import Anchor, Hit
+from diagnose.scan.verifier import Verifier
+
+EXACT = 2_000  # accepted lines; after them an anchor's lines are counted, and only the last ones are verified
+PATIENCE = 20_000  # refused lines; after them only a sample of an anchor's lines is verified
+SAMPLE = 8  # lines of a block that are verified when patience has run out
+TRIES = 4  # times `keep` lines are verified at most, to find the last `keep` ones that count
+
+
+class Ledger:
+    """Takes an anchor's candidate lines block by block, in order, and keeps what counts.
+
+    Args:
+        anchor: whose lines they are.
+        verifier: asks the anchor whether a line counts; shared between ledgers.
+    """
+
+    __slots__ = (
+        *("_anchor", "_deferred", "_estimate", "_first", "_last", "_open_start", "_verifier", "_waiting"),
+        *("_tries", "_waiting_lines", "accepted", "guessed", "refused"),
+    )
+
+    def __init__(self, anchor: Anchor, verifier: Verifier) -> None:
+        self._anchor = anchor
+        self._verifier = verifier
+        self._first: list[Hit] = []
+        self._last: deque[Hit] = deque(maxlen=anchor.keep)
+        self._open_start = -1  # source offset of the last accepted line, which may go on in the next block
+        self._waiting: deque[tuple[Block, list[int]]] = deque()
+        self._waiting_lines = 0
+        self._tries = TRIES * max(1, anchor.keep)
+        self._deferred = 0  # lines since the last settlement that nobody looked at
+        self._estimate = 0
+        self.accepted = 0
+        self.refused = 0
+        self.guessed = 0  # lines that were counted by the share that counts among their neighbours
+
+    @property
+    def count(self) -> int:
+        """How many lines count, as far as it is known."""
+        return self.accepted + self._estimate
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The first and the last lines that count, by position. Complete after `settle`."""
+        return [*self._first, *self._last]
+
+    @property
+    def impatient(self) -> bool:
+        """Were so many lines refused that only a sample was looked at?"""
+        return self.refused >= PATIENCE
+
+    def offer(self, block: Block, ends: list[int]) -> list[Hit]:
+        """Take the offsets behind the anchor's literals in a block, ascending.
+
+        Returns the hits that are new.
+        """
+        new: list[Hit] = []
+        if self._is_hot():
+            return self._defer(block, ends)
+        edge = -1  # up to here the line, or the window of a long line, is settled
+        for index, end in enumerate(ends):
+            at = end - 1
+            if at <= edge:
+                continue
+            start, stop = block.line(at)
+            edge = stop
+            if block.source_start(start) == self._open_start:
+                continue
+            if self._counts(block, start, stop, at):
+                new.append(self._accept(block, start, stop, at))
+            else:
+                self.refused += 1
+                if block.is_long(start, stop):
+                    edge = min(stop, at + WINDOW // 2)
+            if self._is_hot():
+                return new + self._defer(block, [e for e in ends[index + 1 :] if e - 1 > edge])
+        return new
+
+    def settle(self) -> list[Hit]:
+        """Verify the last of the lines that were put off, and count the others by their share.
+
+        Returns the hits that are new.
+        """
+        found: list[Hit] = []
+        tried = 0
+        for block, at in self._backwards():
+            if len(found) >= max(1, self._anchor.keep) or tried >= self._tries:
+                break
+            tried += 1
+            start, stop = block.line(at)
+            if self._counts(block, start, stop, at):
+                found.append(self._hit(block, start, stop, at))
+        found.reverse()
+        self._last.extend(found)
+        self.accepted += len(found)
+        self.refused += tried - len(found)
+        rest = self._deferred - tried
+        if rest > 0:
+            self._estimate += round(rest * len(found) / tried)
+            self.guessed += rest if self._anchor.verify is not None else 0
+        self._waiting.clear()
+        self._waiting_lines = self._deferred = 0
+        return found
+
+    def _backwards(self) -> Iterator[tuple[Block, int]]:
+        for block, lines in reversed(self._waiting):
+            for at in reversed(lines):
+                yield block, at
+
+    def _is_hot(self) -> bool:
+        enough = self._anchor.keep if self._anchor.verify is None else self._anchor.keep + EXACT
+        return self.accepted >= enough or self.refused >= PATIENCE
+
+    def _counts(self, block: Block, start: int, stop: int, at: int) -> bool:
+        verify = self._anchor.verify
+        return verify is None or self._verifier.ask(self._anchor.key, verify, block.window(start, stop, at))
+
+    def _hit(self, block: Block, start: int, stop: int, at: int) -> Hit:
+        if block.moved:
+            at = start + max(0, raw_position(block.data[start:stop], at + 1 - start) - 1)
+        first = block.source_start(start)
+        return Hit(first, block.base + stop, block.number(start), self._anchor.key, block.base + at)
+
+    def _accept(self, block: Block, start: int, stop: int, at: int) -> Hit:
+        self.accepted += 1
+        hit = self._hit(block, start, stop, at)
+        self._open_start = hit.start
+        (self._first if len(self._first) < self._anchor.keep else self._last).append(hit)
+        return hit
+
+    def _defer(self, block: Block, ends: list[int]) -> list[Hit]:
+        """Put lines off; where hits are still wanted, verify a few of them now."""
+        lines = self._distinct(block, ends)
+        new: list[Hit] = []
+        if len(self._first) < self._anchor.keep:
+            step = -(-len(lines) // SAMPLE) or 1
+            for at in lines[::step]:
+                start, stop = block.line(at)
+                if self._counts(block, start, stop, at):
+                    new.append(self._accept(block, start, stop, at))
+                else:
+                    self.refused += 1
+            del lines[::step]
+        if lines:
+            self._waiting.append((block, lines))
+            self._waiting_lines += len(lines)
+            self._deferred += len(lines)
+            while self._waiting_lines - len(self._waiting[0][1]) >= self._tries:
+                self._waiting_lines -= len(self._waiting.popleft()[1])
+        return new
+
+    def _distinct(self, block: Block, ends: list[int]) -> list[int]:
+        """The first place on each line."""
+        lines: list[int] = []
+        find = block.data.find
+        edge = -1
+        for end in ends:
+            if end - 1 > edge:
+                lines.append(end - 1)
+                edge = find(b"\n", end - 1)
+                if edge < 0:
+                    break
+        if lines and self._open_start == block.source_start(0) and block.line(lines[0])[0] == 0:
+            del lines[0]
+        return lines

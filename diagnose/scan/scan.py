@@ -1,0 +1,152 @@
+"""One pass over the bytes of one source: which lines may matter to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from diagnose.scan.block import Block
+from diagnose.scan.database import Database
+from diagnose.scan.hidden import find_all
+from diagnose.scan.ledger import Ledger
+from diagnose.scan.model import Hit, Meter, ScanResult
+from diagnose.scan.sampler import Sampler
+from diagnose.scan.verifier import Verifier
+
+CHUNK = 256 * 1024
+SETTLE_EVERY = 32_000_000
+PIN_BEFORE = 16 * 1024
+PIN_AFTER = 48 * 1024
+_NAMED = 5
+
+
+class Chunk(Protocol):
+    """A piece of a source, as reading gives it."""
+
+    @property
+    def data(self) -> bytes | bytearray | memoryview: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def continues(self) -> bool: ...
+
+
+class Stream(Protocol):
+    """The part of a byte stream that a scan uses."""
+
+    @property
+    def problems(self) -> list[str]: ...
+    def chunks(self, size: int = ..., /) -> Iterator[Chunk]: ...
+    def pin(self, start: int, end: int, /) -> None: ...
+
+
+class Index(Protocol):
+    """The part of a line index that a scan fills."""
+
+    def add(self, offset: int, newlines_before: int, /) -> None: ...
+
+
+def scan(stream: Stream, index: Index, database: Database, meters: Sequence[Meter] = ()) -> ScanResult:
+    """Read a source once, from its first byte to its last.
+
+    Args:
+        stream: gives the bytes in chunks of whole lines; the neighbourhoods of hits are pinned on it.
+        index: is told how many newlines stand before each chunk.
+        database: the anchors to look for.
+        meters: read numbers off whole chunks.
+
+    Returns hits by position, counts, and what is to be said of the source. A hit in a line that is longer than a chunk
+    begins at the line's start and ends where its chunk ends.
+    """
+    run = _Scan(stream, index, database, Sampler(meters))
+    for chunk in stream.chunks(CHUNK):
+        run.take(chunk)
+    return run.finish()
+
+
+class _Scan:
+    def __init__(self, stream: Stream, index: Index, database: Database, sampler: Sampler) -> None:
+        self.stream = stream
+        self.index = index
+        self.database = database
+        self.sampler = sampler
+        self.verifier = Verifier()
+        self.ledgers: dict[int, Ledger] = {}
+        self.newlines = 0
+        self.size = 0
+        self.line_start = 0
+        self.last = b"\n"
+        self.settled_at = 0
+
+    def take(self, chunk: Chunk) -> None:
+        data = chunk.data if isinstance(chunk.data, bytes) else bytes(chunk.data)
+        if not data:
+            return
+        base = chunk.offset
+        if self.last == b"\n":
+            self.line_start = base
+        self.index.add(base, self.newlines)
+        block = Block(data, base, self.newlines + 1, self.line_start, chunk.continues)
+        found, block.moved = find_all(data, self.database.find)
+        for number, ends in sorted(found.items()):
+            ledger = self.ledgers.get(number)
+            if ledger is None:
+                ledger = self.ledgers[number] = Ledger(self.database.anchors[number], self.verifier)
+            for hit in ledger.offer(block, ends):
+                self._pin(hit)
+        self.sampler.offer(block)
+        self._move_on(block)
+
+    def _move_on(self, block: Block) -> None:
+        newlines = block.data.count(b"\n")
+        self.newlines += newlines
+        self.size = block.base + len(block.data)
+        self.last = block.data[-1:]
+        if newlines:
+            self.line_start = block.base + block.data.rfind(b"\n") + 1
+        if self.size - self.settled_at >= SETTLE_EVERY:
+            self.settled_at = self.size
+            self._settle()
+
+    def _settle(self) -> None:
+        for ledger in self.ledgers.values():
+            for hit in ledger.settle():
+                self._pin(hit)
+
+    def _pin(self, hit: Hit) -> None:
+        start = max(hit.start, hit.at - PIN_BEFORE)
+        end = min(hit.end, hit.at + PIN_BEFORE)
+        self.stream.pin(max(0, start - PIN_BEFORE), end + PIN_AFTER)
+
+    def finish(self) -> ScanResult:
+        self._settle()
+        self.sampler.finish()
+        used = {self.database.anchors[number].key: ledger for number, ledger in self.ledgers.items()}
+        return ScanResult(
+            hits=sorted(hit for ledger in used.values() for hit in ledger.hits),
+            counts={key: ledger.count for key, ledger in used.items() if ledger.count},
+            size=self.size,
+            lines=self.newlines + (self.last != b"\n"),
+            cut=self.last != b"\n",
+            sampled=self.sampler.sampled,
+            problems=[*self.stream.problems, *_problems(used)],
+            engine=self.database.engine,
+        )
+
+
+def _problems(ledgers: dict[str, Ledger]) -> list[str]:
+    problems = []
+    missed = [key for key, ledger in ledgers.items() if ledger.guessed and ledger.impatient]
+    guessed = [key for key, ledger in ledgers.items() if ledger.guessed and not ledger.impatient]
+    if missed:
+        problems.append(f"very many lines look like {_names(missed)}; only a sample of them was looked at closely")
+    if guessed:
+        problems.append(
+            f"very many lines match {_names(guessed)}; the first and last are kept, the count is an estimate"
+        )
+    return problems
+
+
+def _names(keys: list[str]) -> str:
+    shown = ", ".join(keys[:_NAMED])
+    return f"{shown} and {len(keys) - _NAMED} more" if len(keys) > _NAMED else shown
