@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from diagnose.catalogue.model import Catalogue
 from diagnose.facts.model import Event, Observation, SourceRecord
 from diagnose.read.model import Problem, Source
 from diagnose.reason.result import Diagnosis
+
+if TYPE_CHECKING:
+    from diagnose.facts.collect import Probe
 
 
 def diagnose(
@@ -59,13 +62,16 @@ def collect_all(
     return [collect(source, probe, stdin=stdin) for source in sources]
 
 
-def match_text(text: str, catalogue: Catalogue, *, path: str = "sample") -> list[Event]:
-    """Run a few lines through the scanner and the collector, in memory, and return the events."""
+def match_text(text: str, catalogue: Catalogue, *, probe: Probe | None = None) -> list[Event]:
+    """Run a few lines through the scanner and the collector, in memory, and return the events.
+
+    Arguments: the lines; the catalogue; `probe`, the catalogue made ready by `prepare`, for those who match many texts.
+    """
     import io
 
     from diagnose.facts.collect import collect, prepare
 
-    record = collect(Source("-"), prepare(catalogue), stdin=io.BytesIO(text.encode()))
+    record = collect(Source("-"), probe or prepare(catalogue), stdin=io.BytesIO(text.encode()))
     return record.events
 
 

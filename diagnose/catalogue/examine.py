@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ RUNAWAY_SECONDS = 0.2
 _HOSTILE_LENGTH = 4000  # a text that long shows cubic and exponential searches, and lets quadratic ones pass
 _ADJACENT = re.compile(r"(?<!\\)((?:\\\\)*)\.[*+]\??\.[*+]")
 _NESTED = re.compile(r"\((?:\?:|\?P?<\w+>)?(?:\\.|\[[^\]]*\]|[^\\()\[\]])[*+]\)(?:[*+]|\{\d*,\})")
+_FILLERS = ("a", " ", "1", "a ", "1.", "-", ": ", "a_", "/a")
+_WORD_START = re.compile(r"\b\w|(?<=[^\s\w])[^\s\w]")
 _WORDS = re.compile(r"[A-Za-z0-9 _:=,'/-]{3,}")
 _ESCAPE = re.compile(r"\\[A-Za-z]|[?*+]|\{[^}]*\}|\[[^\]]*\]|\(\?P?<\w+>|\(\?[imsx:=!<>|]*|[()|^$]")
 
@@ -61,7 +63,7 @@ def _faults(text: str, compiled: regex.Pattern[str]) -> Iterator[Fault]:
         yield Fault("a repeat inside a repeat can run away", found.start() + 1, "repeat once, or use a possessive `*+`")
 
 
-def runaway(text: str, samples: Iterable[str] = ()) -> str | None:
+def runaway(text: str, samples: Sequence[str] = ()) -> str | None:
     """Search hostile texts for one on which the expression runs away.
 
     Arguments: an expression that compiles, and texts that it is meant for. Returns the start of a text on which a
@@ -82,17 +84,23 @@ def _slow(compiled: regex.Pattern[str], text: str) -> bool:
     return False
 
 
-def _hostile(text: str, samples: Iterable[str]) -> Iterator[str]:
-    words = _WORDS.findall(_ESCAPE.sub("\0", re.sub(r"\\([^A-Za-z0-9])", r"\1", text)))
-    heads = ["", "".join(words[:1]), *(sample[:-1] for sample in samples)]
-    for head in heads:
-        for filler in ("a", " ", "1", "a ", "1.", "-", ": ", "a_", "/a"):
-            yield _repeat(head, filler)
+def _hostile(text: str, samples: Sequence[str]) -> Iterator[str]:
+    fixed = _ESCAPE.sub("\0", re.sub(r"\\([^A-Za-z0-9])", r"\1", text))
+    words = _WORDS.findall(fixed)
+    # A search gives up at once where a fixed part of the expression is missing, so all of them stand at the end.
+    tail = "\0" + fixed.replace("\0", "")
+    own = list(dict.fromkeys(fixed.replace("\0", "")))[:12]
+    for head in ("", "".join(words[:1])):
+        for filler in (*_FILLERS, *own):
+            yield _repeat(head, filler) + tail
     for word in [*words, "".join(words), *(sample[:200] for sample in samples)]:
-        yield _repeat("", word)
+        yield _repeat("", word) + tail
     for head, word in pairwise(words):
-        yield _repeat(head, word)
+        yield _repeat(head, word) + tail
+    for sample in list(samples)[:2]:
+        for start in islice(_WORD_START.finditer(sample), 24):
+            yield _repeat(sample[: start.start()], sample[start.start()]) + tail
 
 
 def _repeat(head: str, filler: str) -> str:
-    return head + filler * (_HOSTILE_LENGTH // max(1, len(filler))) + "\0" if filler else head
+    return head + filler * (_HOSTILE_LENGTH // max(1, len(filler))) + "\0"

@@ -64,11 +64,11 @@ def _bodies(line: str) -> list[str]:
 def _meets(matcher: Matcher, line: str, *, lenient: bool) -> bool:
     wanted = matcher.alternative
     names: list[str | None] = [None]
+    if not wanted.regex:
+        return any(name in line for name in wanted.exception)
     if lenient:
         # Only the first line of a message bears its type.
         names += wanted.exception or (["Exception"] if wanted.context == "exception" else [])
-        if not wanted.regex and any(name in line for name in wanted.exception):
-            return True
     return any(matcher.search(line, name) is not None for name in names)
 
 

@@ -27,6 +27,7 @@ _VERSIONS = frozenset(VERSIONS)
 _ENVIRONMENTS = frozenset({"env", "env_vars", "environment", "environment_variables"})
 _SBATCH = re.compile(r"#SBATCH\s+--([a-z][a-z-]{1,40})(?:[= ]\s*(\S+))?")
 _SHELL = frozenset({".sh", ".bash", ".sbatch", ".slurm", ".args", ".flags"})
+_COMMENT = re.compile(r"\s#")
 _ARRAY = re.compile(r"^\s*(?:local |declare -a |export )?\w+\+?=\(\s*")
 
 
@@ -244,12 +245,22 @@ def _script(path: str, text: str) -> Iterator[Observation]:
                 yield Observation("version.core", core, evidence, "bridge-pin")
 
 
+def _uncommented(line: str) -> str:
+    """Cut a comment off the end of a line; `#` inside quotes is none."""
+    for found in _COMMENT.finditer(line):
+        before = line[: found.start()]
+        if before.strip() and before.count("'") % 2 == 0 and before.count('"') % 2 == 0:
+            return before
+    return line
+
+
 def _commands(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield line number, first line and joined text of each command; flags inside arrays come line by line."""
     start, parts = 0, []
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         start = start or number
+        line = _uncommented(line)
         parts.append(line.rstrip().removesuffix("\\"))
         if line.rstrip().endswith("\\") and not line.lstrip().startswith("#"):
             continue

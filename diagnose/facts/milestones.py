@@ -27,7 +27,10 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("loaded", r"successfully loaded checkpoint\b(?P<text>.{0,300})"),
         ("loaded", r"\bresum(?:ing|ed) (?:training )?from (?:checkpoint )?(?P<text>.{0,300})"),
         ("load", r"\bloading (?:distributed |model |global )?checkpoint (?:from )?(?P<text>.{0,300})"),
-        ("exit", r"^(?:.{0,120}?[\]:|>] ?|\W{0,40})(?P<text>training (?:is |was )?(?:completed?|finished|done)\b.{0,80})"),
+        (
+            "exit",
+            r"^(?:.{0,120}?[\]:|>] ?|\W{0,40})(?P<text>training (?:is |was )?(?:completed?|finished|done)\b.{0,80})",
+        ),
         ("exit", r"^(?:.{0,120}?[\]:|>] ?|\W{0,40})(?P<text>(?:finished|completed) training\b.{0,80})"),
         ("exit", r"(?P<text>`Trainer\.fit` stopped: .{1,100})"),
         ("exit", r"(?P<text>'train_runtime': [^,]{1,30})"),

@@ -90,6 +90,8 @@ def read_progress(body: str) -> Progress | None:
     A Megatron line that has no loss although no iteration was skipped has `loss_missing` 1: that is how a NaN loss is
     printed there (a loss of zero too, up to Core 0.16).
     """
+    if "train_runtime" in body:
+        return None
     for read in (_megatron, _step_time, _deepspeed, _dictionary, _bar, _generic):
         found = read(body)
         if found:
@@ -155,7 +157,7 @@ def _dictionary(body: str) -> Progress | None:
         return None
     items = {name.lower(): _number(value) for name, value in _DICT_ITEM.findall(found[1])}
     metrics = {_NAMES[name]: value for name, value in items.items() if name in _NAMES and value is not None}
-    if "train_runtime" in items or "loss" not in metrics:
+    if "loss" not in metrics:
         return None
     step = next(
         (items[name] for name in ("step", "global_step", "iteration", "iter") if items.get(name) is not None), None

@@ -20,7 +20,7 @@ class Reader(Protocol):
         """Give at most `size` bytes, b"" at the end."""
 
 
-class CannotOpen(Exception):
+class CodecError(Exception):
     """The input is compressed in a way that this Python cannot undo; the text says what to install."""
 
 
@@ -51,7 +51,7 @@ def _gzip(raw: IO[bytes]) -> Reader:
     try:
         from isal import igzip
 
-        return igzip.IGzipFile(fileobj=raw)  # type: ignore[no-any-return]
+        return igzip.IGzipFile(fileobj=raw)  # type: ignore[no-untyped-call]
     except ImportError:
         import gzip
 
@@ -134,7 +134,7 @@ def _zstd(raw: IO[bytes]) -> Reader:
     try:
         from compression import zstd  # type: ignore[import-not-found]
     except ImportError as error:
-        raise CannotOpen("it is compressed with zstd: install the package `zstandard`, or unpack it first") from error
+        raise CodecError("it is compressed with zstd: install the package `zstandard`, or unpack it first") from error
     return zstd.ZstdFile(raw)  # type: ignore[no-any-return]
 
 

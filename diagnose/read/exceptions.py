@@ -24,14 +24,15 @@ MARKERS = Lazy(r"[\^~\s]+$|\[Previous line repeated \d+ more times?\]$|\.\.\.<\d
 _FINAL = Lazy(
     r"((?:(?:[A-Za-z_]\w*|<locals>)\.){0,30}[A-Za-z_]\w{0,120})(\([\w.]{1,200}\))?(?:(:)(?: (.*))?|)$", re.DOTALL
 )
-_ENDINGS = (
-    "Error Exception Exit Interrupt Iteration Timeout Failure Abort Aborted Cancelled Cancel Expired Group Unsupported Empty "
-    "Full Refused Missing NotFound Warning Fault Killed Again Break error timeout exception herror gaierror"
-).split()
-_KNOWN = Lazy(rf".*(?:{'|'.join(_ENDINGS)})")
-_NOT_TYPES = frozenset(
-    "Note Hint Epoch Step Loss Rank Iteration Info Debug Warn Warning Error Usage Time Date File".split()
+_KNOWN = Lazy(
+    r".*(?:Error|Exception|Exit|Interrupt|Iteration|Timeout|Failure|Abort|Aborted|Cancelled|Cancel|Expired|Group"
+    r"|Unsupported|Empty|Full|Refused|Missing|NotFound|Warning|Fault|Killed|Again|Break"
+    r"|error|timeout|exception|herror|gaierror)"
 )
+_NOT_TYPES_WORDS = """
+Note Hint Epoch Step Loss Rank Iteration Info Debug Warn Warning Error Usage Time Date File
+"""
+_NOT_TYPES = frozenset(_NOT_TYPES_WORDS.split())
 
 # A line that begins like this is no part of an exception's message.
 _OTHER = Lazy(
@@ -40,13 +41,15 @@ _OTHER = Lazy(
     r"|\[?(?:NeMo [A-Z] )?\d{4}-\d\d-\d\d[T _]\d\d:\d\d|\[?\d\d/\d\d/\d{2,4} \d\d:\d\d"
     r"|\[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\b(?:[:|\]]| -| \d| \[)"
     r"|iteration +\d+/|[Ss]tep:? +\d+|[Ee]poch:? +\d+|.{0,80}?\d{1,3}%\|"
-    r"|(?:srun|salloc|sbatch|wandb|slurmstepd[\w.-]*): |terminate called|Fatal Python error|Exception (?:ignored|in thread) "
+    r"|(?:srun|salloc|sbatch|wandb|slurmstepd[\w.-]*): |terminate called"
+    r"|Fatal Python error|Exception (?:ignored|in thread) "
     r"|(?:Current t|T)hread 0x[0-9a-f]+|Process \S+:$|(?:Aborted|Killed|Terminated|Segmentation fault|Bus error)\b"
     r"|[\w.-]+:\d+:\d+ \[\d+\] |\+ [\w./]|(?:Failures:|Root Cause )|\[exiting program|\[(?:after|before) [a-z]"
     r"|> [a-z]|saving checkpoint|\S{1,300}\.pyx?:\d+: \w+:|#+ |\*\*\* "
 )
 _AFTER_BLANK = Lazy(
-    r"Set TORCH|from user code|You can suppress|For |Please |Hint|Note|See |frame #\d|C\+\+ |Last error|\[?Exception raised"
+    r"Set TORCH|from user code|You can suppress|For |Please |Hint|Note|See |frame #\d|C\+\+ |Last error"
+    r"|\[?Exception raised"
 )
 
 

@@ -11,16 +11,18 @@ _ADDRESS = Lazy(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)
 _STEM = Lazy(r"[a-z]+", re.ASCII)
 
 # Words that programs count with: `step-100: …`, `bf16: …`, `slurmstepd-node-5: …` are not hosts.
-_COUNTED = frozenset(
-    "adam alpha arg args attempt axis batch beta bf bin block book bucket build cell chapter checkpoint chunk ckpt clang "
-    "class col column conv core cp cu cuda cudnn cycle device dim dp dtype elastic embedding ep epoch error example exp "
-    "experiment expert f fc figure file float fn fold fp frame func gcc gcp gen gfx global glm gpt group h head hidden id "
-    "idx index input int item iter iteration key l layer lib line llama local loss lr ln m md microbatch mistral mixtral "
-    "mlp model module norm note opt output p page param part partition pass path pg phase phi pid pip pipeline point pos "
-    "pp process python q query qwen rank ranks replica result round row run s sample seed section seq sha shard slurmctld "
-    "slurmd slurmdbd slurmstepd split srun stage step table task tensor test thread time timeout token top torch tp train "
-    "trial tuple type uint utf v val value var vec version w warning weight x y z".split()
-)
+_COUNTED_WORDS = """
+adam alpha arg args attempt axis batch beta bf bin block book bucket build cell chapter checkpoint chunk
+ckpt clang class col column conv core cp cu cuda cudnn cycle device dim dp dtype elastic embedding ep epoch
+error example exp experiment expert f fc figure file float fn fold fp frame func gcc gcp gen gfx glm global
+gpt group h head hidden id idx index input int item iter iteration job jobs key l layer lib line llama ln
+local loss lr m md microbatch mistral mixtral mlp model module norm note opt output p page param part
+partition pass path pg phase phi pid pip pipeline point pos pp process python q query qwen rank ranks
+replica result round row run runs s sample section seed seq sha shard slurmctld slurmd slurmdbd slurmstepd
+split srun stage step table task tensor test thread time timeout token top torch tp train trial tuple type
+uint utf v val value var vec version w warning weight x y z
+"""
+_COUNTED = frozenset(_COUNTED_WORDS.split())
 
 
 def is_host(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used, so that starting the program costs nothing for them."""
+"""Regular expressions that are compiled when they are first used: starting the program costs nothing for them."""
 
 from __future__ import annotations
 

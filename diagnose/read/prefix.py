@@ -20,7 +20,7 @@ class Prefix:
     """What stands before a line's own words."""
 
     body_start: int = 0  # index in the text where the body begins
-    body: str | None = None  # the body, where it is no part of the text as it stands (container JSON)
+    body: str = ""  # the line's own words; for container JSON they are no part of the text as it stands
     lane: str = ""  # the labels that identify the speaker, joined by spaces
     rank: int | None = None  # global rank
     local_rank: int | None = None
@@ -32,7 +32,7 @@ class Prefix:
     pid: int | None = None
 
 
-# `[default7]:` is a role and a local rank (torchrun --tee), `[rank19]:` a global rank (PyTorch's excepthook and C++ log).
+# `[default7]:` is a role and a local rank (torchrun --tee), `[rank19]:` a global rank (PyTorch itself).
 _ROLE = Lazy(r"\[([A-Za-z][A-Za-z_-]*)(\d{1,6})\]:", re.ASCII)
 _MPI = Lazy(r"\[(?:[\w.@-]{1,80}@)?\d+,(\d{1,7})\]<(stdout|stderr|stddiag)>:? ?", re.ASCII)  # Open MPI --tag-output
 _POD = Lazy(r"\[pod/([\w.-]{1,253})/([\w.-]{1,63})\] ?", re.ASCII)  # kubectl logs --prefix
@@ -52,7 +52,7 @@ _SYSLOG_TAG = Lazy(
 )
 _SYSLOG_HOST = Lazy(r" ?([\w.-]{1,253}) (?=[\w./@-]{1,80}(?:\[\d+\])?: )", re.ASCII)
 _REPLICA = Lazy(r"([A-Za-z][\w.-]{0,60})/(\d{1,5}) ", re.ASCII)  # torchx, NeMo-Run
-_NOT_REPLICA = frozenset("step epoch iter iteration batch val eval test loss it n".split())
+_NOT_REPLICA = frozenset(("step", "epoch", "iter", "iteration", "batch", "val", "eval", "test", "loss", "it", "n"))
 _NCCL = Lazy(r"([\w.-]{1,253}):(\d{1,8}):(\d{1,8}) \[(\d{1,4})\] ", re.ASCII)
 _RANK = Lazy(r"\[(?:PG (?:ID )?(\d+|\w+)[^\]]{0,120} )?[Rr]ank:? ?(\d{1,7})\]", re.ASCII)
 _RANK_COLON = Lazy(r"[Rr]ank ?(\d{1,7}): ", re.ASCII)
@@ -65,12 +65,13 @@ _ANNOUNCES = ("datetime: ", " AT ", "time      : ", "time : ")
 
 
 class _Peeler:
-    __slots__ = ("labels", "near", "prefix", "text")
+    __slots__ = ("decoded", "labels", "near", "prefix", "text")
 
     def __init__(self, text: str, near: float | None) -> None:
         self.text = text
         self.near = near
         self.prefix = Prefix()
+        self.decoded = False
         self.labels: list[str] = []
 
     def bracket(self, at: int) -> int:
@@ -200,7 +201,7 @@ class _Peeler:
         if isinstance(stamp, str) and (match := stamps.DATED.match(stamp)):
             self.stamp(stamps.dated(match))
         self.text = clean(words.encode("utf-8", "replace")).rstrip("\r\n")
-        self.prefix.body = self.text
+        self.decoded = True
         return at
 
     def stamp(self, found: stamps.Stamp | None) -> None:
@@ -224,7 +225,7 @@ def split(text: str, *, near: float | None = None) -> Prefix:
     `near` is a time when the log existed, in seconds since the epoch, for stamps without a year.
     """
     if _is_plain(text):
-        return Prefix()
+        return Prefix(body=text)
     peeler = _Peeler(text, near)
     prefix = peeler.prefix
     at = 0
@@ -237,9 +238,8 @@ def split(text: str, *, near: float | None = None) -> Prefix:
         if at == before and peeler.text is words:
             break
     text = peeler.text
-    prefix.body_start = at if prefix.body is None else 0
-    if prefix.body is not None:
-        prefix.body = text[at:]
+    prefix.body_start = 0 if peeler.decoded else at
+    prefix.body = text[at:] if at else text
     prefix.lane = " ".join(peeler.labels)
     if prefix.time is None:
         peeler.stamp(own_stamp(text, at, near))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import stat
@@ -20,13 +19,14 @@ _HEAD = 4096  # bytes of a file that are looked at to tell what it is
 
 _LOG_ENDING = Lazy(r"\.(?:log|out|err|txt|stdout|stderr|console|output|[oe]\d+)(?:[.-]\d+)*$", re.IGNORECASE)
 _PACKED = Lazy(r"\.(?:gz|xz|bz2|zst)$", re.IGNORECASE)
-_NO_LOG = frozenset(
-    "pt pth ckpt bin idx safetensors distcp npy npz png jpg jpeg gif svg pdf pyc pyo so whl egg zip tar tgz tbz txz 7z jar "
-    "a o whl gguf onnx arrow parquet h5 hdf5 pkl pickle model db sqlite lock pid mp4 wav ttf woff woff2 nsys-rep sqlite3 "
-    "py pyi ipynb yaml yml json jsonl ndjson toml cfg ini conf sh bash sbatch slurm env md rst csv tsv xml html css js ts c "
-    "cc cpp cu cuh h hpp rs go java patch diff tfevents metadata".split()
-)
-_SKIPPED_FOLDERS = frozenset("__pycache__ node_modules site-packages".split())
+_NO_LOG_WORDS = """
+7z a arrow bash bin c cc cfg ckpt conf cpp css csv cu cuh db diff distcp egg env gguf gif go h h5 hdf5 hpp
+html idx ini ipynb jar java jpeg jpg js json jsonl lock md metadata model mp4 ndjson npy npz nsys-rep o onnx
+parquet patch pdf pickle pid pkl png pt pth py pyc pyi pyo rs rst safetensors sbatch sh slurm so sqlite
+sqlite3 svg tar tbz tfevents tgz toml ts tsv ttf txz wav whl woff woff2 xml yaml yml zip
+"""
+_NO_LOG = frozenset(_NO_LOG_WORDS.split())
+_SKIPPED_FOLDERS = frozenset(("__pycache__", "node_modules", "site-packages"))
 
 _KERNEL_NAME = Lazy(r"(?:^|[._-])(?:dmesg|kern|kernel|journal|journalctl|syslog|messages)(?:$|[._-])", re.IGNORECASE)
 _SLURM_NAME = Lazy(r"(?:^|[._-])(?:slurmctld|slurmd|slurmdbd|scontrol|sacct)(?:$|[._-])", re.IGNORECASE)
@@ -44,6 +44,11 @@ _LOCAL_RANK = Lazy(r"local[-_]?rank[-_.=]?(\d{1,4})(?!\d)", re.IGNORECASE)
 _NOT_GLOBAL = Lazy(r"(?:local|node|group|all)[-_]?$", re.IGNORECASE)
 _RESTART = Lazy(r"^log-.+_\d+_(\d{1,4})\.out|(?:^|[._-])(?:train_cycle|restart_?|attempt_?)(\d{1,4})(?!\d)")
 _STREAM = Lazy(r"(?:^|[._-])(std(?:out|err))(?:$|[._-])", re.IGNORECASE)
+_RANK_FOLDER = Lazy(r"(?:global[-_]?)?rank[-_]?(\d{1,6})", re.IGNORECASE)
+_NODE_FOLDER = Lazy(
+    r"(?:node|worker|master|launcher|host|gpu|nid|compute|dgx|hgx|server)s?-?\d[\w.-]*|ip-\d+-\d+-\d+-\d+"
+)
+_JOB = Lazy(r"slurm|job|log|run|train|exp")
 _LOG_WORD = Lazy(r"^(?:log|out|err|stdout|stderr|output|console)[_-]")
 
 
@@ -77,7 +82,9 @@ def _take(path: str, search: _Search) -> None:
     try:
         status = os.stat(path)
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and glob.has_magic(path):
+        if isinstance(error, FileNotFoundError) and any(mark in path for mark in "*?["):
+            import glob
+
             found = sorted(glob.glob(path, recursive=True))
             if found:
                 for name in found:
@@ -198,12 +205,13 @@ def describe(path: str, head: bytes = b"") -> Source:
             stream = match[1].lower()
         elif re.search(r"\.(?:err|e\d+)$", _PACKED.sub("", name)):
             stream = "stderr"
-        for part in (name, *reversed(parts[-3:-1])):
-            rank = _rank(part) if rank is None else rank
-            if local_rank is None and (match := _LOCAL_RANK.search(part)):
-                local_rank = int(match[1])
-    for part in (name, *reversed(parts[-4:-1])):
-        node = node or _node(part)
+        rank = _rank(name)
+        if match := _LOCAL_RANK.search(name):
+            local_rank = int(match[1])
+        for folder in reversed(parts[-3:-1]):
+            if rank is None and (match := _RANK_FOLDER.fullmatch(folder)):
+                rank = int(match[1])
+    node = _node(name) or next((part for part in reversed(parts[-5:-1]) if _NODE_FOLDER.fullmatch(part)), None)
     return Source(path, _kind(name, head), rank, local_rank, node, attempt, stream)
 
 
@@ -214,16 +222,14 @@ def _rank(part: str) -> int | None:
     return None
 
 
-def _node(part: str) -> str | None:
-    """A host name in a file's name: `node-1.log`, `log_gpu-03-04.out`, `slurmd.node-1.log`."""
-    part = _PACKED.sub("", part)
-    stem = _LOG_WORD.sub("", part)
-    for piece in (*stem.split("."), *stem.split("_")):
-        if (
-            is_host(piece)
-            and not piece.startswith(("job", "log", "slurm", "err", "out", "none"))
-            and not piece.isdigit()
-        ):
+def _node(name: str) -> str | None:
+    """A host name in a file's name: `node-1.log`, `log_gpu-03-04.out`, `slurmd.node-1.log`, `node-1_3.out`."""
+    stem = _PACKED.sub("", name)
+    bare = _LOG_WORD.sub("", stem)
+    if bare != stem and is_host(piece := bare.rpartition(".")[0]):
+        return piece
+    for piece in (*bare.split(".")[:-1], *bare.partition(".")[0].split("_")):
+        if is_host(piece) and ("-" in piece or _NODE_FOLDER.fullmatch(piece)) and not _JOB.match(piece):
             return piece
     return None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from diagnose.read.codecs import CannotOpen, Reader, Rewound, decoder_for
+from diagnose.read.codecs import CodecError, Reader, Rewound, decoder_for
 from diagnose.read.keep import Keeper
 from diagnose.read.model import Source
 
@@ -215,7 +215,7 @@ def _pipe(source: Source, raw: BinaryIO, *, owned: bool) -> ByteStream:
         rewound = Rewound(head, raw)
         opener = decoder_for(head)
         reader: Reader = opener(rewound) if opener else _Direct(rewound)  # type: ignore[arg-type]
-    except CannotOpen as error:
+    except CodecError as error:
         return _failed(source, f"could not be read: {error}", *handles)
     except (OSError, ValueError) as error:
         return _failed(source, f"could not be read: {getattr(error, 'strerror', None) or error}", *handles)

@@ -184,7 +184,7 @@ class Text:
             start,
             end,
             text,
-            found.body if found.body is not None else text[found.body_start :] if found.body_start else text,
+            found.body,
             found.lane,
             source.rank if rank is None else rank,
             local_rank,
@@ -195,7 +195,7 @@ class Text:
         )
 
     def _labels_are_ranks(self) -> bool:
-        """Do `srun -l` labels count ranks here? No, where a line's label and its own rank differ: then they count nodes."""
+        """Do `srun -l` labels count ranks here? Where a line's label and its own rank differ they count nodes."""
         if self._tasks_are_ranks is None:
             size = self._stream.size
             sample = self._stream.read(0, 4 * _PAGE) + b"\n" + self._stream.read(max(4 * _PAGE, size - 4 * _PAGE), size)
@@ -211,7 +211,7 @@ class Text:
 
 
 def _segment(raw: bytes, begin: int, at: int | None) -> tuple[bytes, int]:
-    """Of a line that was overwritten by carriage returns, take the piece that holds `at`, or the last that is not empty."""
+    """Of a line with carriage returns take the piece that holds `at`, or else the last that is not empty."""
     pieces: list[tuple[int, bytes]] = []
     here = begin
     for piece in raw.split(b"\r"):

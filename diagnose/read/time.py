@@ -10,7 +10,8 @@ from diagnose.read.lazy import Lazy
 from diagnose.read.model import Clock
 
 DAY = 86400.0
-MONTHS = {name: at for at, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
+MONTHS = {name: at for at, name in enumerate(_MONTHS.split(), 1)}
 
 Stamp = tuple[float, Clock]
 

@@ -13,10 +13,12 @@ from diagnose.read.unit import Unit, Verdict
 
 _PATIENCE_FRAMES = 2000  # lines of others that may stand inside a traceback
 _PATIENCE_MESSAGE = 200  # the same behind its `Type: message` line
-_MAX_CHAIN = 50
+_MAX_HEADS = 1000  # of one speaker, without a pause between them
+_MAX_UNITS = 4000  # tracebacks inside other ones count up to here
 _MAX_OWED = 64
 _LOGGED = Lazy(
-    r"(?:^|[\s\[|:-])(?:ERROR|WARNING|WARN|CRITICAL|EXCEPTION|FATAL)(?:$|[\s\]|:])|^\[?[WEF]\d{3,4} \d\d:\d\d:|^\[NeMo [WE] "
+    r"(?:^|[\s\[|:-])(?:ERROR|WARNING|WARN|CRITICAL|EXCEPTION|FATAL)(?:$|[\s\]|:])"
+    r"|^\[?[WEF]\d{3,4} \d\d:\d\d:|^\[NeMo [WE] "
 )
 _IGNORED = Lazy(r"Exception ignored (?:in|on|while)\b")
 _TABLE_RANK = Lazy(r"\s*rank\s*: (\d+) \(local_rank: (\d+)\)")
@@ -94,7 +96,9 @@ class _Reader:
         if unit.margin >= 0:
             if head["kind"] and head["kind"].startswith("+"):
                 speaker.groups.append(unit)
-            elif speaker.groups and not unit.chain:
+            elif speaker.groups and unit.chain:
+                unit.caused = speaker.groups[-1]
+            elif speaker.groups:
                 self._nest(unit, speaker.groups[-1])
         self.units.append(unit)
         speaker.unit = unit
@@ -120,7 +124,8 @@ class _Reader:
             elif earlier.body.strip():
                 unit.ignored = _IGNORED.match(earlier.body.lstrip()) is not None
                 # torchrun's agent logs a worker's exit just before its own exception ends it.
-                unit.logged = "failed (exitcode" not in earlier.body and _LOGGED.search(earlier.body[:160]) is not None
+                agent = "torch/distributed/elastic" in earlier.body or "failed (exitcode" in earlier.body
+                unit.logged = not agent and _LOGGED.search(earlier.body[:160]) is not None
                 return
 
     def _table(self, unit: Unit, line: Line) -> None:
@@ -146,7 +151,7 @@ class _Reader:
     def _head(self, speaker: _Speaker, lane: str, line: Line, head: re.Match[str]) -> None:
         unit = speaker.unit
         speaker.depth += 1
-        if speaker.depth > _MAX_CHAIN * 20:
+        if speaker.depth > _MAX_HEADS:
             self._close(lane)
             return
         if unit is None or speaker.pending is not None:
@@ -157,6 +162,7 @@ class _Reader:
             return
         outer = _outermost(unit)
         inside = unit.final is not None and (head["kind"] == "Original " or head["rank"] is not None)
+        inside = inside and len(self.units) < _MAX_UNITS
         self._finish(unit)
         if inside:
             inner = self._open(speaker, line, head)
@@ -209,7 +215,7 @@ class _Reader:
             speaker.waited = 0
 
     def _between(self, speaker: _Speaker, lane: str, line: Line) -> None:
-        """Behind "The above exception was …": a head should come, or an exception that was never raised and has none."""
+        """Behind "The above exception was …": a head comes, or an exception that was never raised and has none."""
         said = line.body.strip(" |│")
         speaker.waited += 1
         if said and speaker.pending is not None and (found := words.exception_of(said, sure=True)):

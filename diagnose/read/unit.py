@@ -184,7 +184,7 @@ def _margin(body: str) -> int:
 
 
 def _shape(before: str) -> re.Pattern[str] | None:
-    """An expression for a logger's prefix that may stand on every line of the traceback: digits vary, the rest is fixed."""
+    """Match a logger's prefix, which may stand on every line of the traceback: digits vary, the rest is fixed."""
     if not before.strip(" |│+"):
         return None
     return re.compile(re.sub(r"\d+", lambda _: r"\d{1,20}", re.escape(before)), re.ASCII)

@@ -82,11 +82,12 @@ def _group(candidates: Sequence[Incident]) -> list[Group]:
     return list(groups.values())
 
 
-def _rough(each: Incident) -> tuple[float, int, int]:
-    return (each.time if each.time is not None else float("inf"), each.source, each.start)
+def _rough(each: Incident) -> tuple[bool, bool, float, int, int]:
+    time = each.time if each.time is not None else float("inf")
+    return (each.quoted, each.daemon, time, each.source, each.start)
 
 
-def _rough_order(group: Group) -> tuple[float, int, int]:
+def _rough_order(group: Group) -> tuple[bool, bool, float, int, int]:
     return _rough(group.first)
 
 
@@ -108,20 +109,31 @@ def _same_clock(a: Incident, b: Incident) -> bool:
 
 
 def _best(groups: Sequence[Group]) -> Group:
-    """Return the earliest group; one that tells more wins where the order is open, or the same speaker said both."""
+    """Return the group that no other one comes before."""
     best = groups[0]
     for group in groups[1:]:
-        earlier = _before(group.first, best.first)
-        tells_more = group.first.weight > best.first.weight
-        explains = _explains(group, best)
-        if (
-            earlier
-            or explains
-            or (earlier is None and tells_more)
-            or (tells_more and _same_breath(best.first, group.first))
-        ):
+        if _beats(group, best):
             best = group
     return best
+
+
+def _beats(a: Group, b: Group) -> bool:
+    """Tell whether `a` is the better root: it explains `b`, came first, or tells the same failure better."""
+    earlier = _before(a.first, b.first)
+    if _explains(a, b) and (earlier is not False or (_conclusive(a) and not _conclusive(b))):
+        return not (_explains(b, a) and earlier is False)
+    if _explains(b, a) and (earlier is not True or (_conclusive(b) and not _conclusive(a))):
+        return False
+    if earlier is None or _same_breath(a.first, b.first):
+        if a.first.weight != b.first.weight:
+            return a.first.weight > b.first.weight
+        if _conclusive(a) != _conclusive(b):
+            return _conclusive(a)
+    return bool(earlier)
+
+
+def _conclusive(group: Group) -> bool:
+    return group.first.pattern is None or group.first.pattern.conclusive
 
 
 def _explains(group: Group, other: Group) -> bool:
@@ -132,14 +144,11 @@ def _explains(group: Group, other: Group) -> bool:
 
 
 def _same_breath(a: Incident, b: Incident) -> bool:
-    """Tell whether one speaker said both right after another, so that they are one failure told twice."""
+    """Tell whether one speaker said both right after another, and one of them knows little: one failure told twice."""
     if a.source != b.source or a.lane != b.lane or (not a.lane and a.rank != b.rank):
         return False
-    if a.weight > 1:
-        return False
-    return abs(b.evidence.line - a.evidence.line) <= 200 and (
-        a.time is None or b.time is None or abs(a.time - b.time) <= _TOLERANCE
-    )
+    near = abs(b.evidence.line - a.evidence.line) <= 200
+    return near and min(a.weight, b.weight) <= 1 and abs((a.time or 0) - (b.time or 0)) <= _TOLERANCE
 
 
 def _rival(root: Group, group: Group) -> bool:

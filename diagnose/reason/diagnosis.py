@@ -18,11 +18,12 @@ from diagnose.reason.attempts import last_attempt
 from diagnose.reason.choice import Choice, choose
 from diagnose.reason.fallout import fallout_of
 from diagnose.reason.finding import make_finding
+from diagnose.reason.identity import identify
 from diagnose.reason.incident import Group, Incident, incidents_of
 from diagnose.reason.missing import missing_of
 from diagnose.reason.phase import phase_of
 from diagnose.reason.plan import plan_of
-from diagnose.reason.recovery import mark_recovered
+from diagnose.reason.recovery import mark_recovered, says_failed
 from diagnose.reason.result import Confidence, Diagnosis, Finding, Input, Verdict
 from diagnose.reason.risks import risks_of
 from diagnose.reason.run import framework_of, run_of, summary_facts
@@ -39,6 +40,7 @@ class Reasoner:
         found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
         self.incidents = last_attempt(found, self.records)
         mark_recovered(self.incidents, self.records)
+        identify(self.incidents, self.records)
         self.choice = choose(self.incidents)
         self.framework = framework_of(self.records)
         self.facts = self._facts(given)
@@ -157,16 +159,7 @@ def _without_root(work: Reasoner) -> Verdict:
     left = [each for each in work.incidents if not each.recovered]
     if any(each.role in ("cascade", "confirmation") for each in left):
         return "symptom_only"
-    if any(each.role in ("wrapper", "teardown") and _says_failed(each) for each in left):
-        return "unknown"
-    return "no_failure"
-
-
-def _says_failed(each: Incident) -> bool:
-    """Tell whether a launcher's word says that the job failed; a teardown line alone does not."""
-    if each.role != "wrapper" or each.event is None:
-        return False
-    return each.event.captures.get("exitcode", "1") not in ("0", "-15", "143")
+    return "unknown" if any(says_failed(each) for each in left) else "no_failure"
 
 
 def _came(incident: Incident) -> str:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from diagnose.catalogue.model import Catalogue, Pattern
 from diagnose.facts.model import Event, SourceRecord
-from diagnose.read.model import Evidence, Traceback
+from diagnose.read.model import Evidence, Kind, Traceback
 
 _SPECIFIC = {"specific": 3, "normal": 2, "generic": 1}
+_QUOTED = re.compile(r"^\s*traceback\s*: Traceback")  # torchrun's table, with the @record decorator
 _NOISE = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|/[^\s'\":,)]+|[\"'][^\"']*[\"']")
 
 
@@ -28,6 +29,8 @@ class Incident:
     depth: int = 0  # position in that chain, the first raised is 0
     handled: bool = False  # another exception was raised while this one was being handled
     time: float | None = None  # seconds since the epoch; its own, or that of the last stamped line before
+    daemon: bool = False  # a scheduler's daemon or the kernel said it, not the job
+    quoted: bool = False  # a launcher's summary quotes it
     attempt: int = 0
     recovered: str = ""  # why it is not a failure after all; "" it is one
 
@@ -111,6 +114,9 @@ def incidents_of(record: SourceRecord, index: int, catalogue: Catalogue) -> list
             told.handled = unit.caused is not None and record.tracebacks[unit.caused].chain == "context"
             found.append(told)
     found.sort(key=lambda each: each.start)
+    for each in found:
+        each.daemon = record.kind in (Kind.SLURM, Kind.KERNEL)
+        each.quoted = each.traceback is not None and _QUOTED.search(each.traceback.head.text) is not None
     _fill_times(found, record)
     return found
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 from diagnose.facts.model import SourceRecord, Step
+from diagnose.read.model import Traceback
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
 
 # Progress after these does not take them back: the job runs on, and is broken all the same.
 _LASTING = ("numerical", "performance")
 _FINISHED = ("iteration", "eval", "saved", "loaded")
+# What the reasons below begin with that a launcher's word can overrule, and how near the last such exceptions must be.
+_WENT_ON, _TALKED = "the job went on", "the same process went on"
+_DOUBTFUL = (_WENT_ON, _TALKED)
+_NEAR = 64 * 1024
+# PyTorch's excepthook puts the rank before the traceback of an exception that nobody caught.
+_UNCAUGHT = re.compile(r"\[rank\d+\]:")
 # Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.
 _TALK = 3
 
@@ -28,16 +36,39 @@ class Progress:
         """List the steps that were finished after a position."""
         return self._steps[bisect_right(self._starts, start) :]
 
+    def last(self) -> Step | None:
+        """Return the last iteration."""
+        return next((step for step in reversed(self._steps) if step.kind == "iteration"), None)
+
     def good_end(self, start: int) -> Step | None:
         """Return the line after a position that says the job ended well."""
         return next((step for step in self._ends if step.start > start and step.number == 0), None)
 
 
 def mark_recovered(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> None:
-    """Write into each incident why it is no failure, where it is none."""
+    """Write into each incident why it is no failure, where it is none.
+
+    When a launcher says that a worker failed and nothing is left that could be why, the last exceptions before its word
+    are failures after all: text of a buffered stdout stands behind the traceback that ended the process.
+    """
     progress = [Progress(record) for record in records]
     for each in incidents:
         each.recovered = _recovered(each, incidents, records[each.source], progress[each.source])
+    if any(each.role == "root" and not each.recovered for each in incidents):
+        return
+    ends = [each for each in incidents if says_failed(each) and not each.recovered]
+    revived = [each for each in incidents if each.role == "root" and each.recovered.startswith(_DOUBTFUL)]
+    last = max((each.start for each in revived if any(end.source == each.source for end in ends)), default=None)
+    for each in revived:
+        if ends and (last is None or each.start >= last - _NEAR):
+            each.recovered = ""
+
+
+def says_failed(each: Incident) -> bool:
+    """Tell whether a launcher's word says that the job failed; a teardown line alone does not."""
+    if each.role != "wrapper" or each.event is None:
+        return False
+    return each.event.captures.get("exitcode", "1") not in ("0", "-15", "143")
 
 
 def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceRecord, progress: Progress) -> str:
@@ -52,19 +83,32 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
             return f"taken back by {words.place(later.evidence)}"
     if each.category in _LASTING or each.role == "wrapper" or (each.pattern and each.pattern.lasting):
         return ""
+    if unit is not None and (_UNCAUGHT.search(unit.lane) or _ended_early(unit, progress)):
+        return ""
     following = progress.after(each.start)
     enough = 1 if _alone(record) else 2
     numbers = {step.number for step in following}
     if len(numbers) >= enough:
         step = following[0]
         number = f" (iteration {step.number})" if step.number is not None else ""
-        return f"the job went on at {words.place(step.evidence)}{number}"
+        return f"{_WENT_ON} at {words.place(step.evidence)}{number}"
     if unit is not None and unit.talk_after >= _TALK and (unit.logged or not each.pattern or each.weight < 3):
-        return f"the same process went on talking after {words.place(each.evidence)}"
+        return f"{_TALKED} talking after {words.place(each.evidence)}"
     end = progress.good_end(each.start)
     if end is not None and (unit is None or unit.logged or unit.talk_after):
         return f"the job ended well at {words.place(end.evidence)}"
     return ""
+
+
+def _ended_early(unit: Traceback, progress: Progress) -> bool:
+    """Tell whether an exception left the main module and the run ended before the iteration it was to reach.
+
+    Its process wrote its progress to a buffered stdout, which stands behind the traceback.
+    """
+    if unit.logged or not unit.frames or unit.frames[0].function != "<module>":
+        return False
+    last = progress.last()
+    return last is not None and last.number is not None and last.number < last.metrics.get("total", 0)
 
 
 def _alone(record: SourceRecord) -> bool:

@@ -119,7 +119,8 @@ def _group(group: Fallout) -> str:
     times = "" if group.count <= max(1, len(group.ranks)) else f"{group.count:,} × "
     what = f"{times}{group.title}" + (f" on {who}" if who else "")
     why = f": {shorten(group.why, _LIMIT)}" if group.why else ""
-    return f"{what}{why} ({place(group.first)})"
+    where = place(group.first)
+    return f"{what}{why}" if where in why else f"{what}{why} ({where})"
 
 
 def risks(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:

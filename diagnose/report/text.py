@@ -114,7 +114,7 @@ def _candidates(page: Page, found: tuple[Finding, ...], context: Context) -> Non
 def _quote(page: Page, evidence: Evidence, lines: int = 1) -> None:
     where = place(evidence)
     room = page.width - cells(where) - 4
-    if room >= page.width // 2:
+    if cells(evidence.text) <= room or room >= page.width * 3 // 4:
         first, *rest = _few(evidence.text, room, lines)
         page.lines.append(f"  {page.style(where, fg='cyan')}  {first}")
         page.lines += [" " * (page.width - room) + line for line in rest]

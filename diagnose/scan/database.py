@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from diagnose.scan.engine import Needle, build_engine
 from diagnose.scan.model import Anchor
@@ -21,23 +21,21 @@ class Database:
     holds a newline.
     """
 
-    __slots__ = ("_engine", "_owners", "_prefer", "anchors")
+    __slots__ = ("_engine", "_needles", "_owners", "_prefer", "_quiet", "anchors")
 
     def __init__(self, anchors: Sequence[Anchor], engine: str | None = None) -> None:
         self.anchors = tuple(anchors)
         self._prefer = engine
-        numbers: dict[Needle, int] = {}
-        owners: list[list[int]] = []
+        self._quiet: frozenset[int] = frozenset()
+        owners: dict[Needle, list[int]] = {}
         for index, anchor in enumerate(self.anchors):
             for needle in _needles(anchor):
-                number = numbers.setdefault(needle, len(numbers))
-                if number == len(owners):
-                    owners.append([])
-                owners[number].append(index)
+                owners.setdefault(needle, []).append(index)
         if len({anchor.key for anchor in self.anchors}) < len(self.anchors):
             raise ValueError("two anchors have the same key")
-        self._owners = owners
-        self._engine = build_engine(list(numbers), engine)
+        self._needles = list(owners)
+        self._owners = list(owners.values())
+        self._engine = build_engine(self._needles, engine)
 
     def __reduce__(self) -> tuple[type[Database], tuple[tuple[Anchor, ...], str | None]]:
         return Database, (self.anchors, self._prefer)
@@ -47,15 +45,34 @@ class Database:
         """The name of the engine in use."""
         return self._engine.name
 
+    @property
+    def quiet(self) -> frozenset[int]:
+        """The anchors of which `find` tells only that they are in a block, not every place."""
+        return self._quiet
+
+    def quieted(self, indexes: Collection[int]) -> Database:
+        """Build a database that tells only once a block that these anchors' literals are there.
+
+        Those that are compared without regard to case, or have an expression, stay as they are.
+        """
+        other = Database.__new__(Database)
+        other.anchors, other._prefer = self.anchors, self._prefer
+        other._needles, other._owners = self._needles, self._owners
+        other._quiet = frozenset(
+            index for index in indexes if not self.anchors[index].nocase and not self.anchors[index].narrow
+        )
+        numbers = [number for number, owners in enumerate(self._owners) if other._quiet.issuperset(owners)]
+        other._engine = build_engine(self._needles, self._prefer, numbers)
+        return other
+
     def find(self, data: bytes) -> dict[int, list[int]]:
         """Find the literals of all anchors in a block shorter than 4 GiB.
 
         Returns the anchors that were found, by their index, with the offsets behind their literals, ascending.
         """
-        found = self._engine.find(data)
         result: dict[int, list[int]] = {}
         joined = set()
-        for number, ends in found.items():
+        for number, ends in self._engine.find(data).items():
             for owner in self._owners[number]:
                 if owner in result:
                     joined.add(owner)

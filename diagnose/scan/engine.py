@@ -6,7 +6,8 @@ They give the same answers; only their speed differs, by a factor of about 3 and
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,27 +26,32 @@ class Needle:
 class Engine(Protocol):
     """Finds needles. Not for use by two threads at once."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """One of NAMES."""
 
     def find(self, data: bytes) -> dict[int, list[int]]:
         """Find every occurrence of every needle in `data`, which is shorter than 4 GiB.
 
-        Returns the needles that were found, by their number, with the offsets behind their occurrences, ascending.
+        Returns the needles that were found, by their number, with the offsets behind their occurrences, ascending. Of
+        a quiet needle only the first occurrence is told.
         """
 
 
-def build_engine(needles: Sequence[Needle], prefer: str | None = None) -> Engine:
+def build_engine(needles: Sequence[Needle], prefer: str | None = None, quiet: Collection[int] = ()) -> Engine:
     """Build the fastest engine that this machine has.
 
     Args:
-        needles: what to look for.
+        needles: what to look for; values of those without regard to case are lower-case.
         prefer: the name of the engine to use, one of NAMES; None chooses.
+        quiet: numbers of the needles of which the first occurrence in a block is enough; each has one value, is
+            compared with regard to case and has no expression.
 
     Raises ValueError for an unknown name, ImportError where the preferred engine is not installed.
     """
     from diagnose.scan.native import HyperscanEngine
 
-    makers: dict[str, Callable[[Sequence[Needle]], Engine]] = {
+    makers: dict[str, Callable[[Sequence[Needle], Collection[int]], Engine]] = {
         "hyperscan": HyperscanEngine,
         "aho-corasick": AhoCorasickEngine,
         "plain": PlainEngine,
@@ -53,77 +59,87 @@ def build_engine(needles: Sequence[Needle], prefer: str | None = None) -> Engine
     if prefer is not None:
         if prefer not in makers:
             raise ValueError(f"unknown engine {prefer!r}; known are {', '.join(NAMES)}")
-        return makers[prefer](needles)
-    if not needles:
-        return PlainEngine(needles)
-    for name in NAMES[:-1]:
-        try:
-            return makers[name](needles)
-        except ImportError:
-            continue
-    return PlainEngine(needles)
+        return makers[prefer](needles, quiet)
+    if needles:
+        for name in NAMES[:-1]:
+            with suppress(ImportError):
+                return makers[name](needles, quiet)
+    return PlainEngine(needles, quiet)
 
 
 class PlainEngine:
-    """Searches for one literal after the other; always there, for small logs."""
+    """Searches for one literal after the other; always there, for small logs. See `Engine` for what it does."""
 
     name = "plain"
 
-    def __init__(self, needles: Sequence[Needle]) -> None:
+    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = ()) -> None:
         self._literals = _flatten(needles)
+        self._quiet = frozenset(quiet)
 
     def find(self, data: bytes) -> dict[int, list[int]]:
+        """Find every needle."""
         found: dict[int, list[int]] = {}
-        lower = data.lower() if any(literal.nocase for literal in self._literals) else b""
-        for literal in self._literals:
-            text = lower if literal.nocase else data
-            at = text.find(literal.value)
-            if at >= 0:
-                ends = found.setdefault(literal.number, [])
-                while at >= 0:
-                    ends.append(at + len(literal.value))
-                    at = text.find(literal.value, at + 1)
+        lower = data.lower() if any(nocase for _, _, nocase in self._literals) else b""
+        for number, value, nocase in self._literals:
+            text = lower if nocase else data
+            ends = first_end(text, value) if number in self._quiet else all_ends(text, value)
+            if ends:
+                found.setdefault(number, []).extend(ends)
         return _ascending(found)
 
 
 class AhoCorasickEngine:
-    """Searches for all literals at once with an automaton of the package ahocorasick_rs."""
+    """Searches for all literals at once with an automaton of the package ahocorasick_rs. See `Engine` for what it does.
+
+    Raises ImportError where the package is not installed.
+    """
 
     name = "aho-corasick"
 
-    def __init__(self, needles: Sequence[Needle]) -> None:
+    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = ()) -> None:
         from ahocorasick_rs import BytesAhoCorasick, Implementation
 
         literals = _flatten(needles)
+        self._quiet = frozenset(quiet)
         self._searches: list[tuple[Any, bool, list[int]]] = []
-        for nocase in (False, True):
-            chosen = [literal for literal in literals if literal.nocase is nocase]
+        for folded in (False, True):
+            chosen = [(number, value) for number, value, nocase in literals if nocase is folded]
             if chosen:
-                automaton = BytesAhoCorasick([each.value for each in chosen], implementation=Implementation.DFA)
-                self._searches.append((automaton, nocase, [each.number for each in chosen]))
+                automaton = BytesAhoCorasick([value for _, value in chosen], implementation=Implementation.DFA)
+                self._searches.append((automaton, folded, [number for number, _ in chosen]))
 
     def find(self, data: bytes) -> dict[int, list[int]]:
+        """Find every needle."""
         found: defaultdict[int, list[int]] = defaultdict(list)
-        for automaton, nocase, numbers in self._searches:
-            text = data.lower() if nocase else data
+        for automaton, folded, numbers in self._searches:
+            text = data.lower() if folded else data
             for index, _, end in automaton.find_matches_as_indexes(text, overlapping=True):
                 found[numbers[index]].append(end)
-        return _ascending(found)
+        _ascending(found)
+        for number in self._quiet & found.keys():
+            del found[number][1:]
+        return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Literal:
-    number: int
-    value: bytes
-    nocase: bool
+def all_ends(data: bytes, literal: bytes) -> list[int]:
+    """The offsets behind all occurrences of a literal."""
+    ends = []
+    size = len(literal)
+    at = data.find(literal)
+    while at >= 0:
+        ends.append(at + size)
+        at = data.find(literal, at + 1)
+    return ends
 
 
-def _flatten(needles: Sequence[Needle]) -> list[_Literal]:
-    return [
-        _Literal(number, value.lower() if needle.nocase else value, needle.nocase)
-        for number, needle in enumerate(needles)
-        for value in needle.values
-    ]
+def first_end(data: bytes, literal: bytes) -> list[int]:
+    """The offset behind the first occurrence of a literal, if there is one."""
+    at = data.find(literal)
+    return [at + len(literal)] if at >= 0 else []
+
+
+def _flatten(needles: Sequence[Needle]) -> list[tuple[int, bytes, bool]]:
+    return [(number, value, needle.nocase) for number, needle in enumerate(needles) for value in needle.values]
 
 
 def _ascending(found: dict[int, list[int]]) -> dict[int, list[int]]:

@@ -17,12 +17,13 @@ _CONTROLS = bytes(code for code in [*range(32), 127] if code not in b"\t\n\r")
 Find = Callable[[bytes], dict[int, list[int]]]
 
 
-def find_all(data: bytes, find: Find) -> tuple[dict[int, list[int]], bool]:
+def find_all(data: bytes, find: Find, find_moved: Find) -> tuple[dict[int, list[int]], bool]:
     """Find literals in a block, those that escape codes, NUL bytes or backspaces interrupt too.
 
     Args:
         data: whole lines.
         find: yields offsets behind literals by number, ascending.
+        find_moved: is asked in place of `find` where what hides literals is taken out of the whole block.
 
     Returns what `find` returns, and whether the offsets count from a line's start without what was taken out of it
     (`raw_position` leads back). They lie in the right line in any case; in a long one they are about right.
@@ -33,7 +34,7 @@ def find_all(data: bytes, find: Find) -> tuple[dict[int, list[int]], bool]:
     spans = _marked_lines(data, marks)
     if len(spans) > MANY:
         clean = _scrub(data)
-        return dict(_moved(data, clean, find(clean))), True
+        return dict(_moved(data, clean, find_moved(clean))), True
     found = find(data)
     raw = b"".join(data[start:end] for start, end in spans)
     clean = _scrub(raw)
@@ -62,7 +63,7 @@ def _scrub(data: bytes) -> bytes:
 
 def _marked_lines(data: bytes, marks: list[bytes]) -> list[tuple[int, int]]:
     """Start and end, with the newline, of the lines that hold a mark; of some of them where there are many."""
-    spans = set()
+    spans: set[tuple[int, int]] = set()
     for mark in marks:
         at = data.find(mark)
         while at >= 0 and len(spans) <= MANY:

@@ -6,13 +6,15 @@ from collections import deque
 from collections.abc import Iterator
 
 from diagnose.scan.block import WINDOW, Block
+from diagnose.scan.engine import all_ends
 from diagnose.scan.hidden import raw_position
 from diagnose.scan.model import Anchor, Hit
 from diagnose.scan.verifier import Verifier
 
-EXACT = 2_000  # accepted lines; after them an anchor's lines are counted, and only the last ones are verified
+EXACT = 1_000  # accepted lines; after them an anchor's lines are counted, and only the last ones are verified
 PATIENCE = 20_000  # refused lines; after them only a sample of an anchor's lines is verified
 SAMPLE = 8  # lines of a block that are verified when patience has run out
+COUNTED = 8  # of so many blocks in which an anchor is only glanced at, the lines of one are counted
 TRIES = 4  # times `keep` lines are verified at most, to find the last `keep` ones that count
 
 
@@ -26,7 +28,7 @@ class Ledger:
 
     __slots__ = (
         *("_anchor", "_deferred", "_estimate", "_first", "_last", "_open_start", "_verifier", "_waiting"),
-        *("_tries", "_waiting_lines", "accepted", "guessed", "refused"),
+        *("_density", "_glances", "_rough", "_tries", "_waiting_lines", "accepted", "guessed", "refused"),
     )
 
     def __init__(self, anchor: Anchor, verifier: Verifier) -> None:
@@ -35,14 +37,17 @@ class Ledger:
         self._first: list[Hit] = []
         self._last: deque[Hit] = deque(maxlen=anchor.keep)
         self._open_start = -1  # source offset of the last accepted line, which may go on in the next block
-        self._waiting: deque[tuple[Block, list[int]]] = deque()
+        self._waiting: deque[tuple[Block, list[int] | None, int]] = deque()
         self._waiting_lines = 0
         self._tries = TRIES * max(1, anchor.keep)
+        self._glances = 0
+        self._density = 0.0  # lines a byte, in the last block whose lines were counted
+        self._rough = False  # were lines since the last settlement not even counted?
         self._deferred = 0  # lines since the last settlement that nobody looked at
         self._estimate = 0
         self.accepted = 0
         self.refused = 0
-        self.guessed = 0  # lines that were counted by the share that counts among their neighbours
+        self.guessed = 0  # lines that were counted by what their neighbours are like
 
     @property
     def count(self) -> int:
@@ -55,6 +60,12 @@ class Ledger:
         return [*self._first, *self._last]
 
     @property
+    def hot(self) -> bool:
+        """Were so many lines looked at that the rest is put off?"""
+        enough = self._anchor.keep if self._anchor.verify is None else self._anchor.keep + EXACT
+        return self.accepted >= enough or self.refused >= PATIENCE
+
+    @property
     def impatient(self) -> bool:
         """Were so many lines refused that only a sample was looked at?"""
         return self.refused >= PATIENCE
@@ -65,7 +76,7 @@ class Ledger:
         Returns the hits that are new.
         """
         new: list[Hit] = []
-        if self._is_hot():
+        if self.hot:
             return self._defer(block, ends)
         edge = -1  # up to here the line, or the window of a long line, is settled
         for index, end in enumerate(ends):
@@ -82,9 +93,26 @@ class Ledger:
                 self.refused += 1
                 if block.is_long(start, stop):
                     edge = min(stop, at + WINDOW // 2)
-            if self._is_hot():
+            if self.hot:
                 return new + self._defer(block, [e for e in ends[index + 1 :] if e - 1 > edge])
         return new
+
+    def glance(self, block: Block) -> list[Hit]:
+        """Take a block of which only is known that the anchor's literals are in it; for hot ledgers.
+
+        Returns the hits that are new.
+        """
+        self._glances += 1
+        if len(self._first) < self._anchor.keep:
+            return self._defer(block, self._ends(block))
+        if self._glances % COUNTED == 1:
+            lines = self._distinct(block, self._ends(block))
+            self._density = len(lines) / len(block.data)
+            self._put_off(block, lines, len(lines))
+        else:
+            self._rough = True
+            self._put_off(block, None, round(self._density * len(block.data)))
+        return []
 
     def settle(self) -> list[Hit]:
         """Verify the last of the lines that were put off, and count the others by their share.
@@ -107,19 +135,16 @@ class Ledger:
         rest = self._deferred - tried
         if rest > 0:
             self._estimate += round(rest * len(found) / tried)
-            self.guessed += rest if self._anchor.verify is not None else 0
+            self.guessed += rest if self._rough or self._anchor.verify is not None else 0
         self._waiting.clear()
         self._waiting_lines = self._deferred = 0
+        self._rough = False
         return found
 
     def _backwards(self) -> Iterator[tuple[Block, int]]:
-        for block, lines in reversed(self._waiting):
-            for at in reversed(lines):
+        for block, lines, _ in reversed(self._waiting):
+            for at in reversed(self._distinct(block, self._ends(block)) if lines is None else lines):
                 yield block, at
-
-    def _is_hot(self) -> bool:
-        enough = self._anchor.keep if self._anchor.verify is None else self._anchor.keep + EXACT
-        return self.accepted >= enough or self.refused >= PATIENCE
 
     def _counts(self, block: Block, start: int, stop: int, at: int) -> bool:
         verify = self._anchor.verify
@@ -152,12 +177,20 @@ class Ledger:
                     self.refused += 1
             del lines[::step]
         if lines:
-            self._waiting.append((block, lines))
-            self._waiting_lines += len(lines)
-            self._deferred += len(lines)
-            while self._waiting_lines - len(self._waiting[0][1]) >= self._tries:
-                self._waiting_lines -= len(self._waiting.popleft()[1])
+            self._put_off(block, lines, len(lines))
         return new
+
+    def _put_off(self, block: Block, lines: list[int] | None, count: int) -> None:
+        self._deferred += count
+        self._waiting.append((block, lines, count))
+        self._waiting_lines += count
+        while self._waiting_lines - self._waiting[0][2] >= self._tries:
+            self._waiting_lines -= self._waiting.popleft()[2]
+
+    def _ends(self, block: Block) -> list[int]:
+        if len(self._anchor.literals) == 1:
+            return all_ends(block.data, self._anchor.literals[0])
+        return sorted({end for literal in self._anchor.literals for end in all_ends(block.data, literal)})
 
     def _distinct(self, block: Block, ends: list[int]) -> list[int]:
         """The first place on each line."""

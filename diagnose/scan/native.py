@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from diagnose.scan.engine import Needle
-from diagnose.scan.rarity import window
+from diagnose.scan.engine import Needle, first_end
+from diagnose.scan.rarity import rare_end
 
 
 class HyperscanEngine:
-    """Searches for all literals at once with Hyperscan in block mode.
+    """Searches for all literals at once with Hyperscan in block mode. See `Engine` for what it does.
 
     Raises ImportError where the package hyperscan is not installed.
     """
 
     name = "hyperscan"
 
-    def __init__(self, needles: Sequence[Needle]) -> None:
+    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = ()) -> None:
         import hyperscan
 
-        self._parts = [part for number, needle in enumerate(needles) for part in _parts(number, needle)]
+        self._needles = needles
         try:
+            self._parts = _parts(needles, quiet)
             self._database = _compile(hyperscan, self._parts)
         except hyperscan.error:
             # An expression that Hyperscan cannot read costs speed, not answers.
-            wide = [Needle(needle.values, needle.nocase) for needle in needles]
-            self._parts = [part for number, needle in enumerate(wide) for part in _parts(number, needle)]
+            self._parts = _parts([Needle(needle.values, needle.nocase) for needle in needles], quiet)
             self._database = _compile(hyperscan, self._parts)
 
     def find(self, data: bytes) -> dict[int, list[int]]:
+        """Find every needle."""
         found: defaultdict[int, list[int]] = defaultdict(list)
 
         # Kept in a local: the binding holds no reference of its own to the callback.
@@ -42,10 +43,10 @@ class HyperscanEngine:
         result: dict[int, list[int]] = {}
         for index, ends in found.items():
             part = self._parts[index]
-            if part.literal:
-                ends = part.completed(data, ends)
-            if ends:
-                result.setdefault(part.number, []).extend(ends)
+            for number, literal in part.owners:
+                sure = part.completed(data, ends, literal)
+                if sure:
+                    result.setdefault(number, []).extend(sure)
         for ends in result.values():
             ends.sort()
         return result
@@ -53,36 +54,42 @@ class HyperscanEngine:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What stands in the database for one needle: an expression, or the part of a literal whose end is rare."""
+    """One entry of the database: an expression, or the beginning that some literals share, up to where it is rare."""
 
-    number: int  # of the needle
     expression: bytes
     nocase: bool
-    literal: bytes = b""  # the whole literal; empty where the expression alone decides
-    behind: int = 0  # bytes of the literal up to the end of its part
+    quiet: bool = False
+    size: int = 0  # bytes of the beginning; 0 for an expression
+    owners: list[tuple[int, bytes]] = field(default_factory=list)  # numbers of needles, with the whole literal
 
-    def completed(self, data: bytes, ends: list[int]) -> list[int]:
-        """Keep the ends of the part where the whole literal stands, and move them to the literal's end."""
-        literal, behind = self.literal, self.behind
-        rest = len(literal) - behind
+    def completed(self, data: bytes, ends: list[int], literal: bytes) -> list[int]:
+        """Keep the ends of the beginning where the whole literal stands, and move them to the literal's end."""
+        if self.quiet:
+            return first_end(data, literal)
+        size, rest = self.size, len(literal) - self.size
+        if not size or not rest:
+            return list(ends)
         if self.nocase:
-            return [e + rest for e in ends if e >= behind and data[e - behind : e + rest].lower() == literal]
-        return [e + rest for e in ends if e >= behind and data.startswith(literal, e - behind)]
+            return [e + rest for e in ends if data[e - size : e + rest].lower() == literal]
+        return [e + rest for e in ends if data.startswith(literal, e - size)]
 
 
-def _parts(number: int, needle: Needle) -> list[_Part]:
-    if needle.narrow:
-        return [_Part(number, needle.narrow.encode(), needle.nocase)]
-    result = []
-    for value in needle.values:
-        start, end = window(value)
-        # Every byte is written as its code: pure literals of Hyperscan's own end at a NUL byte.
-        expression = "".join(f"\\x{byte:02x}" for byte in value[start:end]).encode()
-        if (start, end) == (0, len(value)):
-            result.append(_Part(number, expression, needle.nocase))
-        else:
-            result.append(_Part(number, expression, needle.nocase, value.lower() if needle.nocase else value, end))
-    return result
+def _parts(needles: Sequence[Needle], quiet: Collection[int]) -> list[_Part]:
+    parts: dict[tuple[bytes, bool, bool], _Part] = {}
+    for number, needle in enumerate(needles):
+        if needle.narrow:
+            key = (needle.narrow.encode(), needle.nocase, False)
+            parts.setdefault(key, _Part(*key)).owners.append((number, b""))
+            continue
+        for value in needle.values:
+            begin = value[: rare_end(value)]
+            key = (begin, needle.nocase, number in quiet)
+            if key not in parts:
+                # Every byte is written as its code: pure literals of Hyperscan's own end at a NUL byte.
+                expression = begin.hex(" ").replace(" ", "\\x")
+                parts[key] = _Part(f"\\x{expression}".encode(), needle.nocase, number in quiet, len(begin))
+            parts[key].owners.append((number, value))
+    return list(parts.values())
 
 
 def _compile(hyperscan: Any, parts: Sequence[_Part]) -> Any:
@@ -91,6 +98,11 @@ def _compile(hyperscan: Any, parts: Sequence[_Part]) -> Any:
         expressions=[part.expression for part in parts],
         ids=list(range(len(parts))),
         elements=len(parts),
-        flags=[hyperscan.HS_FLAG_MULTILINE | (hyperscan.HS_FLAG_CASELESS if part.nocase else 0) for part in parts],
+        flags=[
+            hyperscan.HS_FLAG_MULTILINE
+            | (hyperscan.HS_FLAG_CASELESS if part.nocase else 0)
+            | (hyperscan.HS_FLAG_SINGLEMATCH if part.quiet else 0)
+            for part in parts
+        ],
     )
     return database

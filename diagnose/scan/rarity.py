@@ -1,12 +1,14 @@
 """How common pairs of characters are in training logs.
 
-The native engine is fast where the ends of its literals are rare, so a literal is cut to the part with the rarest end.
+The native engine is fast where the ends of its literals are rare, so a literal is cut where its end is rarest.
 """
 
 from __future__ import annotations
 
-MAX_WINDOW = 24
-_END = 8
+from itertools import accumulate, pairwise
+
+_SHORTEST = 16
+_TAIL = 8  # bytes at the end of a literal that Hyperscan's first and fastest test looks at
 
 # Pairs of characters by how often they stand in logs, each row twice as often as the one before. Letters are
 # lower-case, a digit is 0. Counted over half a megabyte of logs of Megatron, torchrun and Slurm jobs.
@@ -30,13 +32,13 @@ _WEIGHTS = {row[i : i + 2]: weight for weight, row in enumerate(_ROWS, 1) for i 
 _DIGITS = str.maketrans("123456789", "000000000")
 
 
-def window(literal: bytes) -> tuple[int, int]:
-    """Choose the part of a literal that a native engine finds fastest.
+def rare_end(literal: bytes) -> int:
+    """Choose how much of a literal a native engine should look for: up to a place that few texts of a log reach.
 
-    Returns the part's start and end in the literal; at most 24 bytes, and at least 8 where the literal has so many.
+    Returns a length in bytes; at least 16, or all of a shorter literal.
     """
+    if len(literal) <= _SHORTEST:
+        return len(literal)
     text = literal.decode("latin-1").lower().translate(_DIGITS)
-    weights = [_WEIGHTS.get(text[i : i + 2], 0) for i in range(len(text) - 1)]
-    shortest = min(_END, len(text))
-    end = min(range(shortest, len(text) + 1), key=lambda e: (sum(weights[max(0, e - _END) : e - 1]), -e))
-    return max(0, end - MAX_WINDOW), end
+    sums = [0, *accumulate(_WEIGHTS.get(first + second, 0) for first, second in pairwise(text))]
+    return min(range(_SHORTEST, len(text) + 1), key=lambda end: sums[end - 1] - sums[end - _TAIL])

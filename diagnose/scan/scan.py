@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -17,6 +18,9 @@ CHUNK = 256 * 1024
 SETTLE_EVERY = 32_000_000
 PIN_BEFORE = 16 * 1024
 PIN_AFTER = 48 * 1024
+DENSE = 10_000  # places; finding them one by one costs more than to build a database that tells them once a block
+DENSE_BLOCK = 50
+REBUILDS = 4
 _NAMED = 5
 
 
@@ -69,6 +73,11 @@ class _Scan:
         self.stream = stream
         self.index = index
         self.database = database
+        self.current = database
+        self.dense: Counter[int] = (
+            Counter()
+        )  # places since the last rebuilding, of anchors that nobody looks at closely
+        self.rebuilds = 0
         self.sampler = sampler
         self.verifier = Verifier()
         self.ledgers: dict[int, Ledger] = {}
@@ -87,14 +96,23 @@ class _Scan:
             self.line_start = base
         self.index.add(base, self.newlines)
         block = Block(data, base, self.newlines + 1, self.line_start, chunk.continues)
-        found, block.moved = find_all(data, self.database.find)
+        found, block.moved = find_all(data, self.current.find, self.database.find)
         for number, ends in sorted(found.items()):
             ledger = self.ledgers.get(number)
             if ledger is None:
                 ledger = self.ledgers[number] = Ledger(self.database.anchors[number], self.verifier)
-            for hit in ledger.offer(block, ends):
+            if number in self.current.quiet and not block.moved:
+                new = ledger.glance(block)
+            else:
+                new = ledger.offer(block, ends)
+                self._note_dense(number, ledger, len(ends))
+            for hit in new:
                 self._pin(hit)
         self.sampler.offer(block)
+        if self.dense.total() >= DENSE and self.rebuilds < REBUILDS:
+            self.rebuilds += 1
+            self.current = self.database.quieted(self.current.quiet | self.dense.keys())
+            self.dense.clear()
         self._move_on(block)
 
     def _move_on(self, block: Block) -> None:
@@ -107,6 +125,13 @@ class _Scan:
         if self.size - self.settled_at >= SETTLE_EVERY:
             self.settled_at = self.size
             self._settle()
+
+    def _note_dense(self, number: int, ledger: Ledger, places: int) -> None:
+        anchor = self.database.anchors[number]
+        if anchor.nocase or anchor.narrow or number in self.current.quiet:
+            return
+        if places >= DENSE_BLOCK and ledger.hot:
+            self.dense[number] += places
 
     def _settle(self) -> None:
         for ledger in self.ledgers.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -20,17 +20,21 @@ if TYPE_CHECKING:
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing where all is well.")
 def command(ids: tuple[str, ...], extra: tuple[str, ...], quiet: bool) -> int:
     """Run the samples of patterns: of those named, or of all. Exits with 4 where one fails."""
+    from functools import partial
     from pathlib import Path
 
+    from diagnose.api import match_text
     from diagnose.catalogue import load
     from diagnose.commands.output import write
+    from diagnose.facts.collect import prepare
     from diagnose.report.clean import safe
     from diagnose.report.words import plural
 
     catalogue = load(extra=[Path(path) for path in extra])
     chosen = [_named(catalogue, id) for id in ids] or sorted(catalogue.patterns.values(), key=lambda item: item.id)
+    match = partial(match_text, catalogue=catalogue, probe=prepare(catalogue))
     samples = sum(len(pattern.samples_match) + len(pattern.samples_no_match) for pattern in chosen)
-    failures = [f"{pattern.id}: {failure}" for pattern in chosen for failure in failures_of(pattern, catalogue)]
+    failures = [f"{pattern.id}: {failure}" for pattern in chosen for failure in failures_of(pattern, match)]
     counted = f"{plural(samples, 'sample')} of {plural(len(chosen), 'pattern')}"
     if failures:
         write("\n".join([*map(safe, failures), f"{plural(len(failures), 'failure')} in {counted}"]) + "\n")
@@ -49,17 +53,15 @@ def _named(catalogue: Catalogue, id: str) -> Pattern:
     return found
 
 
-def failures_of(pattern: Pattern, catalogue: Catalogue) -> Iterator[str]:
-    """Run one pattern's samples and say, in a sentence each, which did not do what they should."""
-    from diagnose.api import match_text
-
+def failures_of(pattern: Pattern, match: Callable[[str], list[Event]]) -> Iterator[str]:
+    """Run one pattern's samples through `match` and say, in a sentence each, which did not do what they should."""
     for number, sample in enumerate(pattern.samples_match, 1):
-        events = [event for event in match_text(sample.text, catalogue) if event.pattern == pattern.id]
+        events = [event for event in match(sample.text) if event.pattern == pattern.id]
         failure = _wrong(sample, events)
         if failure:
             yield f"match sample {number} {failure}: {_first_line(sample)}"
     for number, sample in enumerate(pattern.samples_no_match, 1):
-        events = [event for event in match_text(sample.text, catalogue) if event.pattern == pattern.id]
+        events = [event for event in match(sample.text) if event.pattern == pattern.id]
         if events:
             yield f"no_match sample {number} matched by alternative {events[0].alternative + 1}: {_first_line(sample)}"
 
