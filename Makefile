@@ -13,12 +13,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help setup demo test lint format types patterns package check clean
+.PHONY: help setup demo test snapshots lint format types patterns package check clean
 
 help:
 	@echo 'make setup     an environment in $(VENV) with everything that development needs'
 	@echo 'make demo      diagnose a real log'
 	@echo 'make test      the tests'
+	@echo 'make snapshots store what the reports print now, in the tests and in the README'
 	@echo 'make lint      formatting and lint'
 	@echo 'make format    format the code'
 	@echo 'make types     static types'
@@ -41,6 +42,9 @@ demo: setup
 
 test: setup
 	@$(BIN)/python -m pytest
+
+snapshots: setup
+	@UPDATE_SNAPSHOTS=1 $(BIN)/python -m pytest tests/report tests/test_readme.py
 
 lint: setup
 	@$(BIN)/ruff format --check --quiet .

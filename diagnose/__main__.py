@@ -1,9 +1,8 @@
-"""`python -m diagnose` is the command."""
+"""Lets `python -m diagnose` run the command."""
 
 from __future__ import annotations
 
-import sys
-
 from diagnose.commands import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    main()

@@ -137,7 +137,8 @@ class _Builder:
             mark = error.problem_mark or error.context_mark
             where = Where(self._path, mark.line + 1, mark.column + 1) if mark else Where(self._path, 1, 1)
             message = f"this is not YAML: {error.problem or error.context}"
-            raise _StopError(where, message, _yaml_hint(error.problem or "")) from None
+            tabbed = mark is not None and text[mark.index : mark.index + 1] == "\t"
+            raise _StopError(where, message, _TAB_HINT if tabbed else _yaml_hint(error.problem or "")) from None
         except yaml.reader.ReaderError as error:
             before = text[: error.position]
             where = Where(self._path, before.count("\n") + 1, error.position - before.rfind("\n"))
@@ -217,9 +218,10 @@ def _events(text: str) -> Iterator[Any]:
     return parse(text, Loader=loader)
 
 
+_TAB_HINT = "YAML is indented with spaces; put a text with tabs in double quotes and write \\t"
+
+
 def _yaml_hint(problem: str) -> str:
-    if "'\\t'" in problem:
-        return "YAML is indented with spaces; put a text with tabs in double quotes and write \\t"
     if "mapping values are not allowed" in problem:
         return "a text that holds `: ` must stand in single quotes"
     if "while parsing a block mapping" in problem or "expected <block end>" in problem:

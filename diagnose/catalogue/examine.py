@@ -18,7 +18,7 @@ _NESTED = re.compile(r"\((?:\?:|\?P?<\w+>)?(?:\\.|\[[^\]]*\]|[^\\()\[\]])[*+]\)(
 _FILLERS = ("a", " ", "1", "a ", "1.", "-", ": ", "a_", "/a")
 _WORD_START = re.compile(r"\b\w|(?<=[^\s\w])[^\s\w]")
 _WORDS = re.compile(r"[A-Za-z0-9 _:=,'/-]{3,}")
-_ESCAPE = re.compile(r"\\[A-Za-z]|[?*+]|\{[^}]*\}|\[[^\]]*\]|\(\?P?<\w+>|\(\?[imsx:=!<>|]*|[()|^$]")
+_ESCAPE = re.compile(r"\\[A-Za-z]|[?*+]|\{[^}]*\}|\[[^\]]*\]|\(\?P?<\w+>|\(\?(?:[imsx-]+[:)]|[:=!>|]|<[=!])|[()|^$]")
 
 
 class Fault(NamedTuple):
@@ -87,8 +87,9 @@ def _slow(compiled: regex.Pattern[str], text: str) -> bool:
 def _hostile(text: str, samples: Sequence[str]) -> Iterator[str]:
     fixed = _ESCAPE.sub("\0", re.sub(r"\\([^A-Za-z0-9])", r"\1", text))
     words = _WORDS.findall(fixed)
-    # A search gives up at once where a fixed part of the expression is missing, so all of them stand at the end.
-    tail = "\0" + fixed.replace("\0", "")
+    # A search gives up at once where a fixed part of the expression is missing, so all of them stand at the end,
+    # behind a line end that `.*` does not cross.
+    tail = "\n" + fixed.replace("\0", "")
     own = list(dict.fromkeys(fixed.replace("\0", "")))[:12]
     for head in ("", "".join(words[:1])):
         for filler in (*_FILLERS, *own):
@@ -103,4 +104,4 @@ def _hostile(text: str, samples: Sequence[str]) -> Iterator[str]:
 
 
 def _repeat(head: str, filler: str) -> str:
-    return head + filler * (_HOSTILE_LENGTH // max(1, len(filler))) + "\0"
+    return head + filler * (_HOSTILE_LENGTH // max(1, len(filler)))

@@ -13,7 +13,7 @@ from diagnose import __version__
 from diagnose.commands.errors import CommandError, one_line
 from diagnose.commands.inputs import piped
 
-_COMMANDS = {
+COMMANDS = {
     "log": "diagnose.commands.log:log",
     "explain": "diagnose.commands.explain:explain",
     "patterns": "diagnose.commands.patterns:patterns",
@@ -27,18 +27,18 @@ class DefaultGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order of importance."""
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        module, _, name = _COMMANDS[cmd_name].partition(":")
+        module, _, name = COMMANDS[cmd_name].partition(":")
         return cast(click.Command, getattr(import_module(module), name))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `log` in front of arguments that begin with no command and no option of the group."""
-        if args and args[0] not in _COMMANDS and args[0] not in _OWN_OPTIONS:
+        if args and args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
             args = ["log", *args]
         elif not args and piped():
             args = ["log", "-"]

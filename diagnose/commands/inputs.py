@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis
 
 _UNREADABLE = 3
-_COMMANDS = ["log", "explain", "patterns"]
 
 
 def piped() -> bool:
@@ -44,8 +43,10 @@ def require_readable(diagnosis: Diagnosis, paths: Sequence[str]) -> None:
     """Raise CommandError (3) where not one of the inputs could be read."""
     if any(item.bytes or not item.problems for item in diagnosis.inputs):
         return
+    from diagnose.commands.group import COMMANDS
+
     problems = [f"{item.path}: {problem}" for item in diagnosis.inputs for problem in item.problems[:1]]
     message = "; ".join(problems[:3]) or f"nothing to read in {' '.join(paths)}"
     more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
-    hint = did_you_mean(paths[0], _COMMANDS) if paths and paths[0].isalpha() else ""
+    hint = did_you_mean(paths[0], list(COMMANDS)) if paths and paths[0].isalpha() else ""
     raise CommandError(f"{message}{more}{hint}", _UNREADABLE)

@@ -14,7 +14,7 @@ from diagnose.facts.model import Observation, Value
 from diagnose.facts.names import canonical, normalise
 from diagnose.facts.secrets import hide
 from diagnose.facts.settings import Setting, deepspeed, sectioned
-from diagnose.facts.shell import flags, words
+from diagnose.facts.shell import words
 from diagnose.facts.values import parse_value
 from diagnose.facts.versions import pinned_core, versions_in
 from diagnose.read.clean import clean
@@ -231,11 +231,9 @@ def _script(path: str, text: str) -> Iterator[Observation]:
         pairs = exported(command)
         yield from variables(pairs, evidence, "config-file")
         tokens = [] if pairs else words(_ARRAY.sub("", command.rstrip().rstrip(")")))
-        if tokens and not command.lstrip().startswith("export "):
-            yield from read_command(tokens, evidence, "config-file")
-        elif "--" in command:
-            inner = words(command.partition("=")[2].strip("'\""))
-            yield from sectioned((Setting((n,), v, evidence) for n, v in flags(inner)), "config-file")
+        if tokens and re.match(r"\w+\+?= *--", tokens[0]):
+            tokens = words(tokens[0].partition("=")[2])
+        yield from read_command(tokens, evidence, "config-file")
         for key, version in versions_in(command):
             yield Observation(
                 "run.container" if key == "container" else f"version.{key}", version, evidence, "config-file"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+_LONGEST = 4000  # characters of a message
 _SIZE = r"(-?\d{1,20}(?:\.\d{1,10})? ?(?:bytes|[KMGTPE]i?B|B)\b)"
 _UNITS = re.compile(r"\s*(?:more than )?(-?\d{1,20}(?:\.\d{1,10})?) ?(bytes|byte|[KMGTPE]?i?B)?\s*", re.IGNORECASE)
 _POWERS = "KMGTPE"
@@ -44,6 +45,7 @@ def read_oom(body: str) -> dict[str, str]:
     this_process other_processes allowed`. What follows from the others is filled in: memory that is reserved and not
     allocated, and the sum over all other processes.
     """
+    body = body[:_LONGEST]
     found: dict[str, str] = {}
     for key, form in _FORMS:
         match = None if key in found else form.search(body)

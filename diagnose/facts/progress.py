@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from diagnose.facts.model import Step
-from diagnose.facts.progress_lines import NUMBER, Progress, read_progress
+from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.reader import TextView
 from diagnose.read.clean import clean
 from diagnose.read.model import Evidence
@@ -16,45 +16,24 @@ from diagnose.read.model import Evidence
 FIRST, LAST = 20, 200
 _LONGEST = 2000  # bytes of a progress line that are kept
 _TAIL = 600  # bytes before a match in which its line begins
-_STEP = rb"(?:[Ss]tep|STEP|[Ii]ter(?:ation)?|[Ee]poch|[Bb]atch)"
-_LOSS = rb"[Ll]oss['\"]?[ :=]{1,3}(?:" + NUMBER.encode() + rb"|N[aA]N)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Format:
-    """A kind of progress line: a literal that makes the search worth while, and where such a line is."""
-
-    literal: bytes
-    line: re.Pattern[bytes]
-
-
-# Tried in this order on each chunk until one finds lines, so that the loose ones cost nothing in a Megatron log.
+_DENSE = 50  # progress lines in a chunk
+_CHECKED = FIRST + LAST  # candidates at each end of a chunk that are looked at more closely
+# All begin with a literal: then the search runs at memory speed. Lines of these formats need no second look.
 _STRICT = (
-    _Format(b"teration", re.compile(rb"[Ii]teration +\d{1,15}/ *\d{1,15} *\|")),
-    _Format(b"GPU utilization: ", re.compile(rb"Step Time : [\d.]{1,20}s GPU utilization: ")),
-    _Format(b" iter time (s): ", re.compile(rb"\bsteps: \d{1,15} loss: ")),
-    _Format(b", skipped=", re.compile(rb"\bstep=\d{1,15}, skipped=\d{1,15}, lr=")),
-    _Format(b"RunningAvgSamplesPerSec", re.compile(rb"/global_step=\d{1,15}, RunningAvgSamplesPerSec=")),
+    re.compile(rb"iteration +\d{1,15}/ *\d{1,15} *\|"),
+    re.compile(rb"Step Time : [\d.]{1,20}s GPU utilization: "),
+    re.compile(rb"steps: \d{1,15} loss: "),
+    re.compile(rb", skipped=\d{1,15}, lr="),
+    re.compile(rb"/global_step=\d{1,15}, RunningAvgSamplesPerSec="),
 )
-_LOOSE = (
-    _Format(b"loss':", re.compile(rb"\{'[^{}\n]{0,200}loss':")),
-    _Format(b"[", re.compile(rb"\| *\d{1,12}/\d{1,12} \[[^\]\n\r]{0,100}(?:it/s|s/it)")),
-    _Format(
-        b"oss",
-        re.compile(
-            rb"(?<![\w/.])(?:[Gg]lobal[ _-]?|[Tt]rain[ _-]?)?"
-            + _STEP
-            + rb"s?[ :=#\[\]]{0,4}\d{1,15}[^\n\r]{0,120}?"
-            + _LOSS
-        ),
-    ),
-    _Format(b"oss", re.compile(_LOSS + rb"[^\n\r]{0,60}?\b" + _STEP + rb"['\"]?[ :=#\[]{1,4}\d{1,15}")),
-)
+# What a line of any other kind has. Which of these lines tell progress, `read_progress` decides when `steps` is called.
+_LOSS = re.compile(rb"oss['\"]?[ :=]{1,3}['\"]?(?:[-+]?[\d.]{1,20}|nan|NaN|NAN|-?inf)")
+_BAR = re.compile(rb"\| *\d{1,12}/\d{1,12} \[[^\]\n\r]{0,100}(?:it/s|s/it)")
+_COUNTED = re.compile(rb"(?:[Ss]tep|STEP|[Ii]ter|[Ee]poch|[Bb]atch)[^\n]{0,20}?\d|\{'|\| *\d{1,12}/\d{1,12} \[")
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    start: int  # offset of the first byte of the line
     number: int  # line number
     at: int  # offset of the match
     raw: bytes  # the piece of the line that matched, between carriage returns
@@ -70,67 +49,83 @@ class ProgressMeter:
 
     count: int = 0
     _first: list[_Mark] = field(default_factory=list)
-    _last: deque[_Mark] = field(default_factory=lambda: deque(maxlen=LAST))
+    _last: deque[tuple[int, Iterable[_Mark]]] = field(default_factory=deque)  # how many marks, and the marks
+    _kept: int = 0  # marks in `_last`
+    _seen: int = -1  # offset of the last place: a chunk may repeat the end of the one before
 
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         """Search one chunk of whole lines that starts at byte `offset` with line number `first_line`."""
         data = bytes(chunk)
-        places = _places(data)
+        places, count = _places(data)
+        self.count += count
+        if places and offset + places[0] <= self._seen:
+            places = [place for place in places if offset + place > self._seen]
         if not places:
             return
-        self.count += len(places)
-        wanted = places if len(places) <= FIRST + LAST else places[:FIRST] + places[-LAST:]
-        for mark in _marks(data, wanted, offset, first_line):
-            if self._first and mark.at <= self._first[-1].at:
-                continue  # a chunk that repeats the end of the one before
-            if len(self._first) < FIRST:
-                self._first.append(mark)
-            elif not self._last or mark.at > self._last[-1].at:
-                self._last.append(mark)
+        self._seen = offset + places[-1]
+        room = FIRST - len(self._first)
+        if room:
+            self._first += _marks(data, places[:room], offset, first_line)
+        late = places[room:][-LAST:]
+        if not late:
+            return
+        marks: Iterable[_Mark] = _marks(data, late, offset, first_line)
+        # A dense chunk is held as it is, and cut into lines only if it is still among the last at the end.
+        self._last.append((len(late), marks if len(late) >= _DENSE else [*marks]))
+        self._kept += len(late)
+        while self._kept - self._last[0][0] >= LAST:
+            self._kept -= self._last.popleft()[0]
 
     def steps(self, text: TextView) -> list[Step]:
-        """Parse what was kept, by position: at most `FIRST` first and `LAST` last lines.
+        """Parse what was kept, by position: at most `FIRST` first and `LAST` last lines. To be called once.
 
         Megatron Bridge prints a step's throughput on a line of its own before the iteration line; the two are one step.
         """
-        return _merged(step for mark in (*self._first, *self._last) if (step := _step(text, mark)))
+        last = [mark for _, marks in self._last for mark in marks][-LAST:]
+        return _merged(step for mark in (*self._first, *last) if (step := _step(text, mark)))
 
 
-def _places(data: bytes) -> list[int]:
-    found: list[int] = []
-    for form in _STRICT:
-        if form.literal in data:
-            found += [match.start() for match in form.line.finditer(data)]
+def _places(data: bytes) -> tuple[list[int], int]:
+    """Where progress lines are (all, or those at both ends of the chunk), and how many there are about."""
+    found = sorted(match.start() for form in _STRICT for match in form.finditer(data))
     if found:
-        return sorted(found)
-    for form in _LOOSE:
-        if form.literal in data:
-            found = [match.start() for match in form.line.finditer(data)]
-            if found:
-                return found
-    return []
+        return found, len(found)
+    candidates = [match.start() for match in _LOSS.finditer(data)] if b"oss" in data else []
+    if b"it/s" in data or b"s/it" in data:
+        candidates = sorted([*candidates, *(match.start() for match in _BAR.finditer(data))])
+    ends = candidates if len(candidates) <= 2 * _CHECKED else candidates[:_CHECKED] + candidates[-_CHECKED:]
+    seen: dict[int, int] = {}
+    for place in ends:
+        start, stop = _piece(data, place)
+        if start not in seen and start != place - _TAIL and _COUNTED.search(data, start, stop):
+            seen[start] = place
+    found = list(seen.values())
+    return found, len(found) * len(candidates) // len(ends) if ends else 0
+
+
+def _piece(data: bytes, place: int) -> tuple[int, int]:
+    """The part of a line, between carriage returns, in which `place` lies."""
+    floor, ceiling = max(0, place - _TAIL), min(len(data), place + _LONGEST)
+    start = max(data.rfind(b"\n", floor, place), data.rfind(b"\r", floor, place), floor - 1) + 1
+    ends = (data.find(b"\n", place, ceiling), data.find(b"\r", place, ceiling))
+    return start, min((end for end in ends if end >= 0), default=ceiling)
 
 
 def _marks(data: bytes, places: Iterable[int], offset: int, first_line: int) -> Iterator[_Mark]:
     number, counted = first_line, 0
     for place in places:
-        start = data.rfind(b"\n", 0, place) + 1
-        end = data.find(b"\n", place)
-        end = len(data) if end < 0 else end
-        number += data.count(b"\n", counted, start)
-        counted = start
-        piece = max(start, data.rfind(b"\r", start, place) + 1, place - _TAIL)
-        stop = data.find(b"\r", place, end)
-        raw = data[piece : min(end if stop < 0 else stop, piece + _LONGEST)]
-        yield _Mark(offset + start, number, offset + place, raw)
+        number += data.count(b"\n", counted, place)
+        counted = place
+        start, stop = _piece(data, place)
+        yield _Mark(number, offset + place, data[start:stop])
 
 
 def _step(text: TextView, mark: _Mark) -> Step | None:
     piece = clean(mark.raw)
-    found: Progress | None = read_progress(piece)
+    found = read_progress(piece)
     if not found:
         return None
-    line = text.line_at(mark.start)
+    line = text.line_at(mark.at)
     if line.number != mark.number or not line.text:
         shown = Evidence(text.evidence(line).path, mark.number, piece)
         return Step(found.kind, found.number, mark.at, shown, metrics=found.metrics)

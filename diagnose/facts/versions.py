@@ -54,7 +54,8 @@ _V = r"(\d{1,4}(?:\.\d{1,6}){1,3}(?:(?:a|b|rc|\.dev|\.post)\d{1,4})?)"
 _NAME = "|".join(sorted((name.replace("-", "[-_]") for name in _PACKAGES), key=len, reverse=True))
 _PINNED = re.compile(rf"(?<![\w.-])({_NAME})(?:\[[\w,]{{1,40}}\])?==v?{_V}", re.IGNORECASE)
 _FILE = re.compile(rf"(?<![\w.])({_NAME})-{_V}[\w+.]{{0,60}}?(?:\.dist-info|\.egg|-cp\d|-py\d|\.whl|/)", re.IGNORECASE)
-_ROW = re.compile(rf"\s{{0,8}}({_NAME}) +v?{_V}(?:[+\w.]{{0,60}})?(?: {{2,}}\S.*|\s+\S+)?\s*$", re.IGNORECASE)
+_DASHED = re.compile(r"-\d+\.\d")
+_ROW = re.compile(rf"^\s{{0,8}}({_NAME}) +v?{_V}(?:[+\w.]{{0,60}})?(?: {{2,}}\S.*|\s+\S+)?\s*$", re.IGNORECASE)
 _SAID = re.compile(rf"(?<![\w.-])({_NAME})(?: version|\.__version__)? ?(?:[:=]|\.{{3,}}) ?'?v?{_V}", re.IGNORECASE)
 # A literal of the lower-cased text that must be there before the expression is tried, the key, the expression.
 _REST: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
@@ -108,7 +109,9 @@ def versions_in(text: str) -> list[tuple[str, str]]:
     lowered = text.lower()
     found: list[tuple[str, str]] = []
     if any(stem in lowered for stem in _STEMS) and not _WANTED.search(text):
-        for pattern in (_PINNED, _FILE, _ROW, _SAID):
+        said = ":" in text or "=" in text or "..." in text
+        tried = (("==" in text, _PINNED), (bool(_DASHED.search(text)), _FILE), (True, _ROW), (said, _SAID))
+        for pattern in (expression for worth, expression in tried if worth):
             found += [(_PACKAGES[name.lower().replace("_", "-")], version) for name, version in pattern.findall(text)]
     for literal, key, expression in _REST:
         if literal in lowered:

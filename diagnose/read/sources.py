@@ -124,8 +124,7 @@ def _take_file(path: str, status: os.stat_result, search: _Search) -> None:
 
 def _take_directory(path: str, search: _Search) -> None:
     before = len(search.sources)
-    known = len(search.seen)
-    looked = 0
+    looked, logs = 0, 0
     for name, entry_path in _walk(path, search):
         looked += 1
         if len(search.sources) - before >= MAX_FILES or looked > _MAX_ENTRIES:
@@ -140,7 +139,10 @@ def _take_directory(path: str, search: _Search) -> None:
         except OSError:
             continue
         key = (status.st_dev, status.st_ino)
-        if not stat.S_ISREG(status.st_mode) or key in search.seen:
+        if key in search.seen:
+            logs += 1
+            continue
+        if not stat.S_ISREG(status.st_mode):
             continue
         head = _head(entry_path)
         if head is None:
@@ -150,9 +152,10 @@ def _take_directory(path: str, search: _Search) -> None:
             continue
         if decoder_for(head) is None and is_binary(head):
             continue
+        logs += 1
         search.seen.add(key)
         search.sources.append(describe(entry_path, head))
-    if len(search.sources) == before and len(search.seen) == known:
+    if not logs:
         search.problems.append(Problem(path, "the directory holds no logs", fatal=True))
 
 

@@ -132,7 +132,10 @@ def _lines(part: Lines, scope: EventScope, framework: str) -> list[str]:
     several = suits is None or len(suits) > 1
     label = _NAMES.get(part.target, "") if several else ""
     note = "; ".join(each for each in (label, holds) if each)
-    return [f"{line}  # {note}" if note else line for line in (_filled(line, scope) for line in part.lines)]
+    lines = [_filled(line, scope) for line in part.lines]
+    if len(lines) > 1 and note:
+        return [f"# {note}", *lines]
+    return [f"{line}  # {note}" if note else line for line in lines]
 
 
 def _filled(line: str, scope: EventScope) -> str:

@@ -116,9 +116,13 @@ def incidents_of(record: SourceRecord, index: int, catalogue: Catalogue) -> list
     found.sort(key=lambda each: each.start)
     for each in found:
         each.daemon = record.kind in (Kind.SLURM, Kind.KERNEL)
-        each.quoted = each.traceback is not None and _QUOTED.search(each.traceback.head.text) is not None
+        each.quoted = record.kind is Kind.ERROR_FILE or _is_quoted(each.traceback)
     _fill_times(found, record)
     return found
+
+
+def _is_quoted(unit: Traceback | None) -> bool:
+    return unit is not None and _QUOTED.search(unit.head.text) is not None
 
 
 def _chains(units: Sequence[Traceback]) -> list[tuple[int, int]]:

@@ -53,14 +53,12 @@ class Database:
     def quieted(self, indexes: Collection[int]) -> Database:
         """Build a database that tells only once a block that these anchors' literals are there.
 
-        Those that are compared without regard to case, or have an expression, stay as they are.
+        Those that have an expression stay as they are.
         """
         other = Database.__new__(Database)
         other.anchors, other._prefer = self.anchors, self._prefer
         other._needles, other._owners = self._needles, self._owners
-        other._quiet = frozenset(
-            index for index in indexes if not self.anchors[index].nocase and not self.anchors[index].narrow
-        )
+        other._quiet = frozenset(index for index in indexes if not self.anchors[index].narrow)
         numbers = [number for number, owners in enumerate(self._owners) if other._quiet.issuperset(owners)]
         other._engine = build_engine(self._needles, self._prefer, numbers)
         return other

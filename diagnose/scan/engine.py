@@ -34,7 +34,7 @@ class Engine(Protocol):
         """Find every occurrence of every needle in `data`, which is shorter than 4 GiB.
 
         Returns the needles that were found, by their number, with the offsets behind their occurrences, ascending. Of
-        a quiet needle only the first occurrence is told.
+        a quiet needle only one occurrence is told.
         """
 
 
@@ -44,8 +44,7 @@ def build_engine(needles: Sequence[Needle], prefer: str | None = None, quiet: Co
     Args:
         needles: what to look for; values of those without regard to case are lower-case.
         prefer: the name of the engine to use, one of NAMES; None chooses.
-        quiet: numbers of the needles of which the first occurrence in a block is enough; each has one value, is
-            compared with regard to case and has no expression.
+        quiet: numbers of the needles of which one occurrence in a block is enough; they have no expression.
 
     Raises ValueError for an unknown name, ImportError where the preferred engine is not installed.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from diagnose.scan.block import WINDOW, Block
 from diagnose.scan.engine import all_ends
@@ -12,8 +12,9 @@ from diagnose.scan.model import Anchor, Hit
 from diagnose.scan.verifier import Verifier
 
 EXACT = 1_000  # accepted lines; after them an anchor's lines are counted, and only the last ones are verified
-PATIENCE = 20_000  # refused lines; after them only a sample of an anchor's lines is verified
+PATIENCE = 10_000  # refused lines; after them only a sample of an anchor's lines is verified
 SAMPLE = 8  # lines of a block that are verified when patience has run out
+_PIECE = 4_096  # bytes in which a line for the sample is looked for
 COUNTED = 8  # of so many blocks in which an anchor is only glanced at, the lines of one are counted
 TRIES = 4  # times `keep` lines are verified at most, to find the last `keep` ones that count
 
@@ -77,7 +78,7 @@ class Ledger:
         """
         new: list[Hit] = []
         if self.hot:
-            return self._defer(block, ends)
+            return self._defer(block, self._distinct(block, ends))
         edge = -1  # up to here the line, or the window of a long line, is settled
         for index, end in enumerate(ends):
             at = end - 1
@@ -94,7 +95,7 @@ class Ledger:
                 if block.is_long(start, stop):
                     edge = min(stop, at + WINDOW // 2)
             if self.hot:
-                return new + self._defer(block, [e for e in ends[index + 1 :] if e - 1 > edge])
+                return new + self._defer(block, self._distinct(block, [e for e in ends[index + 1 :] if e - 1 > edge]))
         return new
 
     def glance(self, block: Block) -> list[Hit]:
@@ -103,32 +104,33 @@ class Ledger:
         Returns the hits that are new.
         """
         self._glances += 1
-        if len(self._first) < self._anchor.keep:
-            return self._defer(block, self._ends(block))
         if self._glances % COUNTED == 1:
-            lines = self._distinct(block, self._ends(block))
+            ends = self._ends(block)
+            lines = self._distinct(block, ends)
             self._density = len(lines) / len(block.data)
-            self._put_off(block, lines, len(lines))
-        else:
-            self._rough = True
-            self._put_off(block, None, round(self._density * len(block.data)))
-        return []
+            return self._defer(block, lines)
+        new: list[Hit] = []
+        sample = self._sample(block) if len(self._first) < self._anchor.keep else []
+        new.extend(self._verify(block, sample))
+        self._rough = True
+        self._put_off(block, None, max(0, round(self._density * len(block.data)) - len(sample)))
+        return new
 
     def settle(self) -> list[Hit]:
         """Verify the last of the lines that were put off, and count the others by their share.
 
         Returns the hits that are new.
         """
-        found: list[Hit] = []
+        places: list[tuple[Block, int]] = []
         tried = 0
         for block, at in self._backwards():
-            if len(found) >= max(1, self._anchor.keep) or tried >= self._tries:
+            if len(places) >= max(1, self._anchor.keep) or tried >= self._tries:
                 break
             tried += 1
             start, stop = block.line(at)
             if self._counts(block, start, stop, at):
-                found.append(self._hit(block, start, stop, at))
-        found.reverse()
+                places.append((block, at))
+        found = [self._hit(block, *block.line(at), at) for block, at in reversed(places)]
         self._last.extend(found)
         self.accepted += len(found)
         self.refused += tried - len(found)
@@ -163,21 +165,25 @@ class Ledger:
         (self._first if len(self._first) < self._anchor.keep else self._last).append(hit)
         return hit
 
-    def _defer(self, block: Block, ends: list[int]) -> list[Hit]:
+    def _defer(self, block: Block, lines: list[int]) -> list[Hit]:
         """Put lines off; where hits are still wanted, verify a few of them now."""
-        lines = self._distinct(block, ends)
         new: list[Hit] = []
         if len(self._first) < self._anchor.keep:
             step = -(-len(lines) // SAMPLE) or 1
-            for at in lines[::step]:
-                start, stop = block.line(at)
-                if self._counts(block, start, stop, at):
-                    new.append(self._accept(block, start, stop, at))
-                else:
-                    self.refused += 1
+            new = self._verify(block, lines[::step])
             del lines[::step]
         if lines:
             self._put_off(block, lines, len(lines))
+        return new
+
+    def _verify(self, block: Block, lines: list[int]) -> list[Hit]:
+        new: list[Hit] = []
+        for at in lines:
+            start, stop = block.line(at)
+            if self._counts(block, start, stop, at):
+                new.append(self._accept(block, start, stop, at))
+            else:
+                self.refused += 1
         return new
 
     def _put_off(self, block: Block, lines: list[int] | None, count: int) -> None:
@@ -187,10 +193,19 @@ class Ledger:
         while self._waiting_lines - self._waiting[0][2] >= self._tries:
             self._waiting_lines -= self._waiting.popleft()[2]
 
-    def _ends(self, block: Block) -> list[int]:
-        if len(self._anchor.literals) == 1:
-            return all_ends(block.data, self._anchor.literals[0])
-        return sorted({end for literal in self._anchor.literals for end in all_ends(block.data, literal)})
+    def _ends(self, block: Block, start: int = 0, stop: int | None = None) -> list[int]:
+        """The offsets behind all literals in a block, or in a part of it."""
+        data = block.data[start:stop]
+        literals: Iterable[bytes] = self._anchor.literals
+        if self._anchor.nocase:
+            data, literals = data.lower(), {literal.lower() for literal in literals}
+        return sorted({start + end for literal in literals for end in all_ends(data, literal)})
+
+    def _sample(self, block: Block) -> list[int]:
+        """Places on a few lines all over the block."""
+        step = max(len(block.data) // SAMPLE, _PIECE)
+        pieces = (self._ends(block, start, start + _PIECE) for start in range(0, len(block.data), step))
+        return self._distinct(block, [ends[0] for ends in pieces if ends])
 
     def _distinct(self, block: Block, ends: list[int]) -> list[int]:
         """The first place on each line."""

@@ -64,11 +64,11 @@ class _Part:
 
     def completed(self, data: bytes, ends: list[int], literal: bytes) -> list[int]:
         """Keep the ends of the beginning where the whole literal stands, and move them to the literal's end."""
-        if self.quiet:
-            return first_end(data, literal)
         size, rest = self.size, len(literal) - self.size
         if not size or not rest:
             return list(ends)
+        if self.quiet:
+            return first_end(data.lower() if self.nocase else data, literal)
         if self.nocase:
             return [e + rest for e in ends if data[e - size : e + rest].lower() == literal]
         return [e + rest for e in ends if data.startswith(literal, e - size)]

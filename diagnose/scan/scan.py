@@ -128,9 +128,7 @@ class _Scan:
 
     def _note_dense(self, number: int, ledger: Ledger, places: int) -> None:
         anchor = self.database.anchors[number]
-        if anchor.nocase or anchor.narrow or number in self.current.quiet:
-            return
-        if places >= DENSE_BLOCK and ledger.hot:
+        if places >= DENSE_BLOCK and ledger.hot and not anchor.narrow and number not in self.current.quiet:
             self.dense[number] += places
 
     def _settle(self) -> None:

@@ -48,7 +48,7 @@ def test_plain_values() -> None:
         (b"---\na: 1\n---\nb: 1\n", 3, 1, "second YAML document"),
         (b"", 1, 1, "empty"),
         (b"? [a]\n: b\n", 1, 3, "key must be a word"),
-        (b'a: "\\d"\n', 1, 6, "single quotes"),
+        (b'a: "\\d"\n', 1, 5, "single quotes"),
         (b"a: &x [*x]\n", 1, 8, "&x"),
         (b"#" * (MAX_BYTES + 1), 1, 1, "larger than 256 KB"),
     ],

@@ -14,12 +14,14 @@ V1 = (
 )
 V2 = (
     "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 310.00 MiB. GPU 0 has a total capacty of 39.56 "
-    "GiB of which 108.81 MiB is free. Process 305661 has 39.45 GiB memory in use. Process 7 has 1.00 GiB memory in use. "
+    "GiB of which 108.81 MiB is free. Process 305661 has 39.45 GiB memory in use. Process 7 has 1.00 GiB memory in "
+    "use. "
     "Of the allocated memory 33.29 GiB is allocated by PyTorch, and 1.22 GiB is reserved by PyTorch but unallocated."
 )
 V3 = (
-    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB. GPU 3 has a total capacity of 79.11 GiB of "
-    "which 1.21 GiB is free. Including non-PyTorch memory, this process has 77.89 GiB memory in use. 76.00 GiB allowed; "
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB. GPU 3 has a total capacity of 79.11 GiB "
+    "of which 1.21 GiB is free. Including non-PyTorch memory, this process has 77.89 GiB memory in use. 76.00 GiB "
+    "allowed; "
     "Of the allocated memory 73.40 GiB is allocated by PyTorch, with 1.25 GiB allocated in private pools (e.g., CUDA "
     "Graphs), and 1.93 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try "
     "setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation."

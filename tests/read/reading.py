@@ -17,8 +17,7 @@ def text_of(data: bytes, source: Source | None = None, chunk: int = 256 * 1024) 
     stream = open_stream(Source("-"), stdin=io.BytesIO(data))
     index, newlines = LineIndex(), 0
     for piece in stream.chunks(chunk):
-        if not piece.continues or piece.offset == 0:
-            index.add(piece.offset, newlines)
+        index.add(piece.offset, newlines)
         newlines += piece.data.count(b"\n")
     return Text(stream, index, source)
 
