@@ -36,6 +36,7 @@ class Assembly:
             Wording(pattern.id, index, each.literals, each.nocase, each.exception, not each.regex)
             for pattern in self.patterns.values()
             for index, each in enumerate(pattern.match)
+            if not each.inferred
         ]
         return Catalogue(
             patterns=self.patterns,

@@ -30,12 +30,14 @@ REQUIRED = (
 KEYS = (
     *REQUIRED,
     *("aliases", "about", "summary", "specificity", "conclusive", "explains", "confirms", "cancelled_by", "predict"),
-    *("let", "action", "override", "disabled", "lasting", "marks"),
+    *("let", "action", "override", "disabled", "lasting", "marks", "victim"),
 )
 ALTERNATIVE_KEYS = (
     *("regex", "exception", "context", "frame", "not", "near", "versions", "title", "implies", "literal", "note"),
+    *("inferred", "captures"),
 )
 MARKS = ("restart", "end")
+VICTIMS = ("waiting", "peer-gone")
 RESTARTS = ("as_is", "after_fix", "no", "unknown")
 SCOPES = ("config", "code", "data", "infrastructure", "scheduler", "unknown")
 VERSION_NAMES = (
@@ -61,7 +63,7 @@ def build_pattern(report: Report, table: Table, *, family: str, shared: Mapping[
     let = rules.let(form, names)
     predict = rules.condition(form, "predict", names)
     checks = rules.checks(form, names, shared["checks"])
-    matching, look_alikes = _samples(form, names)
+    matching, look_alikes = _samples(form, names, inferred=any(each.inferred for each in match))
     pattern = Pattern(
         id=form.text("id"),
         title=form.text("title"),
@@ -77,6 +79,7 @@ def build_pattern(report: Report, table: Table, *, family: str, shared: Mapping[
         conclusive=form.flag("conclusive", True),
         lasting=form.flag("lasting", False),
         marks=form.choice("marks", MARKS, ""),
+        victim=form.choice("victim", VICTIMS, ""),
         explains=_mentioned(form, "explains"),
         confirms=_mentioned(form, "confirms"),
         cancelled_by=_mentioned(form, "cancelled_by"),
@@ -149,14 +152,14 @@ def _alternative(form: Form, names: Names) -> Alternative:
     for where, name in zip(form.places("exception"), exceptions, strict=False):
         if name and not name.isidentifier():
             form.report.add(where, f"{name!r} is no exception's name", "the last component: OutOfMemoryError")
-    text, framed = form.text("regex"), form.text("frame")
+    text, framed, inferred = form.text("regex"), form.text("frame"), form.text("inferred")
     literals, nocase = _literals(form, text, exceptions)
-    if not text and not (framed and exceptions):
+    if not text and not (framed and exceptions) and not inferred:
         form.complain("", "an alternative needs `regex`", "or `frame` together with `exception`, for one without text")
     context = form.choice("context", CONTEXTS, "any")
     if context == "frame" and not framed:
         form.complain("context", "context `frame` needs the key `frame`")
-    names.captures |= captures
+    names.captures |= captures | set(form.texts("captures") if inferred else ())
     return Alternative(
         regex=text,
         context=context,
@@ -170,6 +173,7 @@ def _alternative(form: Form, names: Names) -> Alternative:
         literals=literals,
         nocase=nocase,
         note=form.text("note"),
+        inferred=inferred,
     )
 
 
@@ -257,14 +261,14 @@ def _implied(form: Form, node: Node, captures: set[str]) -> None:
                 form.report.add(node.where, f"no expression of this alternative captures `{name}`", hint)
 
 
-def _samples(form: Form, names: Names) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
+def _samples(form: Form, names: Names, *, inferred: bool = False) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
     holder = form.form("samples", ("match", "no_match"), "`samples`")
     if holder is None:
         return (), ()
     found = []
     for key, what in (("match", "that must match"), ("no_match", "that looks alike and is something else")):
         tables = holder.tables(key)
-        if not tables:
+        if not tables and not inferred:
             holder.complain(key, f"`samples` needs a text under `{key}`: one {what}")
         forms = [Form(form.report, table, "a sample", ("text", "expect", "line", "why")) for table in tables]
         found.append(tuple(_sample(each, key, names) for each in forms))

@@ -58,6 +58,7 @@ class Alternative:
     literals: tuple[str, ...] = ()  # extracted or given: one of them is on every line that can match
     nocase: bool = False
     note: str = ""
+    inferred: str = ""  # no line says it; in words, what it is inferred from
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,7 @@ class Pattern:
     specificity: str = "normal"  # generic | normal | specific: a specific one beats a generic one on the same event
     conclusive: bool = True  # False: the line tells how it died, not why; the verdict is symptom_only unless confirmed
     lasting: bool = False  # True: progress after it does not take it back (a NaN loss, a node that drains)
+    victim: str = ""  # who says it was only hit: "waiting" (for a rank that did not come) or "peer-gone"
     marks: str = ""  # "restart": a new attempt begins here; "end": the job ended well here
     explains: tuple[str, ...] = ()  # pattern ids, categories or roles that this can cause
     confirms: tuple[str, ...] = ()  # for confirmations: the pattern ids it turns into a proven cause

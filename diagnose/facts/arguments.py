@@ -6,20 +6,20 @@ characters; a longer one is followed by two spaces.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following
 from diagnose.facts.settings import Setting, settings
 from diagnose.facts.values import parse_value
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "megatron-arguments"
-_HEAD = re.compile(r"-{8,} arguments -{8,}\s*$")
-_END = re.compile(r"-{8,} end of arguments -{8,}")
-_ARGUMENT = re.compile(r"\s{0,8}([A-Za-z_]\w{0,120}) (?:\.{1,120}(?: (.*))?| (\S.*)?)$")
-_WORLD = re.compile(r"([a-z][a-z -]{2,60}?)[ -]size: (\d{1,9})")
+_HEAD = Lazy(r"-{8,} arguments -{8,}\s*$")
+_END = Lazy(r"-{8,} end of arguments -{8,}")
+_ARGUMENT = Lazy(r"\s{0,8}([A-Za-z_]\w{0,120}) (?:\.{1,120}(?: (.*))?| (\S.*)?)$")
+_WORLD = Lazy(r"([a-z][a-z -]{2,60}?)[ -]size: (\d{1,9})")
 _PATIENCE = 60  # lines in a row that are no arguments before the dump counts as cut off
 
 

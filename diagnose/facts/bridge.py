@@ -7,7 +7,6 @@ Source: megatron/bridge/training/config.py. Up to Bridge 0.3.0 a YAML document, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnose.facts.model import Observation
@@ -15,14 +14,15 @@ from diagnose.facts.reader import Reader, TextView, following
 from diagnose.facts.settings import Setting, sectioned
 from diagnose.facts.values import parse_value
 from diagnose.facts.yaml_block import yaml_block
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "bridge-summary"
-_SECTION = re.compile(r"\s{0,8}\[([\w.]{1,80})\](?: Non-default values \(vs (?i:mcore) ([^)]{1,80})\))?:\s*$")
-_FIELD = re.compile(r"\s{1,12}([A-Za-z_]\w{0,120}): (.*?)(?:  \((?i:mcore) default: .*\))?\s*$")
-_RELEASE = re.compile(r"\d+\.\d+(?:\.\d+)?\S{0,20}$")
-_RULE = re.compile(r"\s*={20,}\s*$")
-_DASHES = re.compile(r"\s*[-*]{20,}\s*$")
+_SECTION = Lazy(r"\s{0,8}\[([\w.]{1,80})\](?: Non-default values \(vs (?i:mcore) ([^)]{1,80})\))?:\s*$")
+_FIELD = Lazy(r"\s{1,12}([A-Za-z_]\w{0,120}): (.*?)(?:  \((?i:mcore) default: .*\))?\s*$")
+_RELEASE = Lazy(r"\d+\.\d+(?:\.\d+)?\S{0,20}$")
+_RULE = Lazy(r"\s*={20,}\s*$")
+_DASHES = Lazy(r"\s*[-*]{20,}\s*$")
 _STRANGERS = 60
 
 

@@ -13,6 +13,7 @@ from diagnose.facts.oom import read_oom
 from diagnose.facts.progress import ProgressMeter
 from diagnose.facts.readers import READERS, STEP_READERS
 from diagnose.facts.versions import versions_in
+from diagnose.facts.voices import VoiceMeter, voices_of
 from diagnose.read import Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks, split
 from diagnose.scan import Anchor, Database, Hit, ScanResult, scan
 
@@ -94,10 +95,12 @@ def _found(matcher: Matcher, body: str) -> dict[str, str] | None:
 def collect(source: Source, probe: Probe, *, stdin: BinaryIO | None = None) -> SourceRecord:
     """Read one source and return its record; what could not be read stands in its problems."""
     with open_stream(source, stdin=stdin) as stream:
-        index, meter = LineIndex(), ProgressMeter()
-        result = scan(stream, index, probe.database, (meter,))
+        index, meter, voices = LineIndex(), ProgressMeter(), VoiceMeter()
+        result = scan(stream, index, probe.database, (meter, voices))
         text = Text(stream, index, source)
-        return _Collector(source, probe, result, text, meter).record()
+        record = _Collector(source, probe, result, text, meter).record()
+        record.voices = voices_of(voices, text)
+        return record
 
 
 class _Collector:
@@ -283,7 +286,11 @@ class _Collector:
                 found.extend(reader.read(self._text, self._text.line_at(hit.start, at=hit.at)))
         files = {frame.file: unit.head for unit in self._tracebacks for frame in unit.frames}
         for file, head in files.items():
-            found.extend(Observation(f"version.{name}", text, head, "traceback") for name, text in versions_in(file))
+            found.extend(
+                Observation(f"version.{name}", text, head, "traceback")
+                for name, text in versions_in(file)
+                if name != "container"
+            )
         return found
 
     def _steps(self) -> list[Step]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from diagnose.facts.environment import variables
@@ -12,6 +11,7 @@ from diagnose.facts.secrets import hide_evidence
 from diagnose.facts.settings import Setting, sectioned
 from diagnose.facts.shell import ASSIGNMENT, LONGEST, OVERRIDE, flags, resolve, words
 from diagnose.facts.values import parse_value, split_items
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Line
 
 ORIGIN = "command-line"
@@ -31,21 +31,21 @@ _ANCHORS = (
     b"cuda_graph_impl=",
     b"tensor_model_parallel_size=",
 )
-_TRACE = re.compile(r"\s{0,40}(?:\++ |\$ |# )?")
-_LABEL = re.compile(
+_TRACE = Lazy(r"\s{0,40}(?:\++ |\$ |# )?")
+_LABEL = Lazy(
     r"[^\"'`]{0,160}?\b(?:COMMAND|[Cc]ommand(?: line)?|[Ee]xecuting|[Rr]unning(?: command)?|[Ll]aunching|cmd|CMD)"
     r" ?[:=]\s{1,4}"
 )
-_LAUNCHER = re.compile(
+_LAUNCHER = Lazy(
     r"(?:\S*/)?(?:torchrun|python[\d.]*|deepspeed|accelerate|srun|mpirun|mpiexec|numactl|bash|exec|env|time|nohup|uv|"
     r"singularity|apptainer|docker|nsys|ft_launcher)"
 )
-_ARGV = re.compile(r"\[(['\"])[^'\"]{1,400}\.py\1, ?['\"]-.*\]")
-_HELP = re.compile(r"\s*usage: |\[--[\w-]+|error: (?:argument|unrecognized|the following)|\s--[\w-]+ \{")
+_ARGV = Lazy(r"\[(['\"])[^'\"]{1,400}\.py\1, ?['\"]-.*\]")
+_HELP = Lazy(r"\s*usage: |\[--[\w-]+|error: (?:argument|unrecognized|the following)|\s--[\w-]+ \{")
 _PASSED = frozenset({"-x", "-e", "--env", "--export"})  # options of mpirun, docker and srun that carry variables
 _LAUNCHER_MODULES = ("torch.distributed", "deepspeed.launcher", "accelerate.commands")
 _LAUNCH_FLAGS = ("nproc_per_node", "nnodes")
-_LAUNCHER_ONLY = re.compile(
+_LAUNCHER_ONLY = Lazy(
     r"(?:nproc|nnodes|node|rdzv|master|max|local)[-_](?:per[-_]node|rank|\w*addr|port|id|backend|endpoint|restarts)|nnodes"
 )
 
@@ -67,7 +67,7 @@ def read_command(tokens: Sequence[str], evidence: Evidence | None, origin: str =
     Options before the program (`torchrun --nproc_per_node 8`) belong to the launcher and are no settings.
     """
     start = _program(tokens)
-    launcher, program = tokens[:start], tokens[start:]
+    launcher, program = tokens[: max(0, start - 1)], tokens[start:]  # the script itself is no launcher option's value
     yield from variables(_environment(launcher), evidence, origin)
     yield from _world(launcher, evidence, origin)
     entries = [
@@ -143,8 +143,8 @@ def _world(launcher: Sequence[str], evidence: Evidence | None, origin: str) -> I
         yield Observation("run.nodes", nodes, evidence, origin)
     if isinstance(ranks, int):
         yield Observation("run.ranks_per_node", ranks, evidence, origin)
-        if isinstance(nodes, int) or nodes is None:
-            yield Observation("run.world_size", ranks * (nodes or 1), evidence, origin)
+        if isinstance(nodes, int) or not any(token.startswith("--nnodes") for token in launcher):
+            yield Observation("run.world_size", ranks * (nodes if isinstance(nodes, int) else 1), evidence, origin)
 
 
 def _overrides(program: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -18,6 +18,7 @@ from diagnose.facts.shell import words
 from diagnose.facts.values import parse_value
 from diagnose.facts.versions import pinned_core, versions_in
 from diagnose.read.clean import clean
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence
 
 LARGEST = 4 * 1024 * 1024  # bytes of a file that are read
@@ -25,10 +26,10 @@ _NODES, _DEEP = 20_000, 40  # of a YAML or JSON document
 _NAMESPACES = ("config.", "env.", "version.", "run.", "memory.")
 _VERSIONS = frozenset(VERSIONS)
 _ENVIRONMENTS = frozenset({"env", "env_vars", "environment", "environment_variables"})
-_SBATCH = re.compile(r"#SBATCH\s+--([a-z][a-z-]{1,40})(?:[= ]\s*(\S+))?")
+_SBATCH = Lazy(r"#SBATCH\s+--([a-z][a-z-]{1,40})(?:[= ]\s*(\S+))?")
 _SHELL = frozenset({".sh", ".bash", ".sbatch", ".slurm", ".args", ".flags"})
-_COMMENT = re.compile(r"\s#")
-_ARRAY = re.compile(r"^\s*(?:local |declare -a |export )?\w+\+?=\(\s*")
+_COMMENT = Lazy(r"\s#")
+_ARRAY = Lazy(r"^\s*(?:local |declare -a |export )?\w+\+?=\(\s*")
 
 
 class ConfigFileError(ValueError):

@@ -5,17 +5,17 @@ Sources: `DeepSpeedConfig.print` in deepspeed/runtime/config.py; `TrainingArgume
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following
 from diagnose.facts.settings import Setting, deepspeed, settings
 from diagnose.facts.values import parse_value
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line
 
-_PRINTED = re.compile(r".{0,200}?\[config\.py:\d+:print\w{0,20}\]\s+([A-Za-z_]\w{0,100}) \.{2,120} ?(.*)")
-_KEYWORD = re.compile(r"\s{0,8}([A-Za-z_]\w{0,100})=(.*),\s*")
+_PRINTED = Lazy(r".{0,200}?\[config\.py:\d+:print\w{0,20}\]\s+([A-Za-z_]\w{0,100}) \.{2,120} ?(.*)")
+_KEYWORD = Lazy(r"\s{0,8}([A-Za-z_]\w{0,100})=(.*),\s*")
 _STRANGERS = 60
 
 

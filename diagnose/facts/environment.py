@@ -9,6 +9,7 @@ from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following, preceding
 from diagnose.facts.secrets import MASK, hide_evidence, is_secret
 from diagnose.facts.shell import ASSIGNMENT, resolve, words
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Line
 
 ORIGIN = "environment"
@@ -30,19 +31,19 @@ _ANCHORS = (
     b"MASTER_ADDR=",
     b"LD_LIBRARY_PATH=",
 )
-_TRACE = re.compile(r"\s{0,40}(?:\++ |\$ )?")
-_EXPORT = re.compile(r"(?:export|declare -\w{0,4}x\w{0,4}|typeset -x) +(?!-)")
-_SETENV = re.compile(r"setenv +([A-Za-z_]\w{0,100}) +(.+)")
-_DUMPED = re.compile(r"\s{0,8}([A-Z][A-Z0-9_]{2,100})=(.*)")
-_QUOTED = re.compile(r"""["']([A-Z][A-Z0-9_]{2,100})["']: ?(["'])((?:(?!\2).){0,2000})\2""")
-_KNOWN = re.compile(
+_TRACE = Lazy(r"\s{0,40}(?:\++ |\$ )?")
+_EXPORT = Lazy(r"(?:export|declare -\w{0,4}x\w{0,4}|typeset -x) +(?!-)")
+_SETENV = Lazy(r"setenv +([A-Za-z_]\w{0,100}) +(.+)")
+_DUMPED = Lazy(r"\s{0,8}([A-Z][A-Z0-9_]{2,100})=(.*)")
+_QUOTED = Lazy(r"""["']([A-Z][A-Z0-9_]{2,100})["']: ?(["'])((?:(?!\2).){0,2000})\2""")
+_KNOWN = Lazy(
     r"(?:PYTORCH|NCCL|NVTE|CUDA|CUBLAS|CUDNN|TORCH|TORCHELASTIC|TORCHINDUCTOR|SLURM|OMP|NVSHMEM|UCX|OMPI|GLOO|FI|HF|"
     r"TRITON|NVIDIA|DS|MASTER|LD|RDMA|MLX5|UB|PYTHON|TRANSFORMERS|NEMO|MEGATRON|HYDRA|TOKENIZERS|MKL)_|"
     r"(?:WORLD_SIZE|PYTHONPATH|PYTHONUNBUFFERED|PYTHONFAULTHANDLER)$"
 )
-_NCCL = re.compile(r"\b([A-Z][A-Z0-9_]{2,100}) set by environment to (.+?)\.?\s*$")
+_NCCL = Lazy(r"\b([A-Z][A-Z0-9_]{2,100}) set by environment to (.+?)\.?\s*$")
 _ALLOCATOR = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"})
-_EXPANDABLE = re.compile(r"expandable_segments\s*:\s*(?:true|1)\b", re.IGNORECASE)
+_EXPANDABLE = Lazy(r"expandable_segments\s*:\s*(?:true|1)\b", re.IGNORECASE)
 _BLOCK = 400  # lines of a dump, to each side
 _ENOUGH = 5  # assignments in a row that make a dump of which every name is believed
 

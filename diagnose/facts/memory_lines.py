@@ -6,19 +6,19 @@ Sources: Megatron-LM `report_memory` (its MB are MiB), Megatron Bridge (decimal 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from types import MappingProxyType
 
 from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "memory-line"
 _MIB, _GIB, _GB = 1024.0**2, 1024.0**3, 1e9
 _NUMBER = r"(-?\d{1,20}(?:\.\d{1,12})?)"
-_REPORT = re.compile(r"\(after (\d{1,12}) iterations\) memory \((MB|GB)\) \|(.*)")
-_FIELD = re.compile(rf"([a-z][a-z -]{{2,60}}): {_NUMBER}")
+_REPORT = Lazy(r"\(after (\d{1,12}) iterations\) memory \((MB|GB)\) \|(.*)")
+_FIELD = Lazy(rf"([a-z][a-z -]{{2,60}}): {_NUMBER}")
 _KEYS = MappingProxyType(
     {
         "allocated": "allocated",
@@ -33,7 +33,7 @@ _KEYS = MappingProxyType(
     }
 )
 _RETRIES = frozenset({"mem-alloc-retires", "mem-alloc-retries"})
-_THEORETICAL = re.compile(rf"(weight and optimizer|activation|total)={_NUMBER} MB")
+_THEORETICAL = Lazy(rf"(weight and optimizer|activation|total)={_NUMBER} MB")
 _THEORETICAL_KEYS = MappingProxyType(
     {
         "weight and optimizer": "theoretical_weights",
@@ -41,7 +41,7 @@ _THEORETICAL_KEYS = MappingProxyType(
         "total": "theoretical_total",
     }
 )
-_DEEPSPEED = re.compile(rf"\b(MA|Max_MA|CA|Max_CA) {_NUMBER} GB")
+_DEEPSPEED = Lazy(rf"\b(MA|Max_MA|CA|Max_CA) {_NUMBER} GB")
 _DEEPSPEED_KEYS = MappingProxyType(
     {"MA": "allocated", "Max_MA": "peak_allocated", "CA": "reserved", "Max_CA": "peak_reserved"}
 )

@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from diagnose.facts.model import Observation, Step
 from diagnose.facts.progress_lines import NUMBER
 from diagnose.facts.reader import Reader, TextView, following
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line
 
 _AT = r"(?:\D{0,40}?(?:iteration|step)[ :=]{0,3}\s{0,8}(\d{1,15}))?"
-_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern.replace("%AT", _AT), re.IGNORECASE))
+_FORMS: tuple[tuple[str, Lazy], ...] = tuple(
+    (kind, Lazy(pattern.replace("%AT", _AT), re.IGNORECASE))
     for kind, pattern in (
         ("exit", r"\[exiting program (?P<text>[^\]]{1,200})\]"),
         ("phase", r"\[(?P<text>[^\[\]]{1,200})\] datetime: "),
@@ -37,19 +38,19 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 _NUMBERS = (
-    re.compile(r"(?:iteration|step)[ :=_]{0,3}\s{0,8}(\d{1,15})", re.IGNORECASE),
-    re.compile(r"checkpoint-(\d{1,15})"),
-    re.compile(r"(?:global_step|iter_0{0,8}|step=)(\d{1,15})"),
+    Lazy(r"(?:iteration|step)[ :=_]{0,3}\s{0,8}(\d{1,15})", re.IGNORECASE),
+    Lazy(r"checkpoint-(\d{1,15})"),
+    Lazy(r"(?:global_step|iter_0{0,8}|step=)(\d{1,15})"),
 )
-_LOSS = re.compile(rf"loss value: ({NUMBER})", re.IGNORECASE)
-_STAMP = re.compile(r"datetime: (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?)")
-_NEGATED = re.compile(r"\b(?:not|fail(?:ed)?|unable|error|could|cannot|before|until|when|if)\b", re.IGNORECASE)
-_DONE = re.compile(
+_LOSS = Lazy(rf"loss value: ({NUMBER})", re.IGNORECASE)
+_STAMP = Lazy(r"datetime: (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?)")
+_NEGATED = Lazy(r"\b(?:not|fail(?:ed)?|unable|error|could|cannot|before|until|when|if)\b", re.IGNORECASE)
+_DONE = Lazy(
     r"(?:\W{0,40}|.{0,80}\b(?:rank|worker|process) ?\d{1,6}\W{1,3})"
     r"(?:all )?(?:done|finished|completed?|success(?:fully)?)[.! ]*",
     re.IGNORECASE,
 )
-_TIMER = re.compile(r"\s{0,20}([\w-]{1,80}) \.{2,80}: \((\d{1,12}\.\d{1,6}), (\d{1,12}\.\d{1,6})\)")
+_TIMER = Lazy(r"\s{0,20}([\w-]{1,80}) \.{2,80}: \((\d{1,12}\.\d{1,6}), (\d{1,12}\.\d{1,6})\)")
 _TIMER_ROWS = 80
 
 

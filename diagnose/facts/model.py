@@ -74,5 +74,6 @@ class SourceRecord:
     last_time: float | None = None
     lanes: dict[str, int] = field(default_factory=dict)  # speaker -> last line number seen (sampled on large inputs)
     ranks: list[int] = field(default_factory=list)  # global ranks seen in prefixes, sorted
+    voices: dict[int, Evidence] = field(default_factory=dict)  # rank -> its last words, in a log of several ranks
     cut: bool = False  # the log ends in mid-line
     sampled: bool = False  # metrics come from a sample of the lines

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "nvidia-smi"
-_ROW = re.compile(r"\|\s+(\d{1,3})\s+((?:NVIDIA|Tesla|GeForce|Quadro|AMD)[\w .-]{1,60}?)\s{2,}(?:On|Off|N/A)?\s*\|")
-_USAGE = re.compile(r"\|\s*\d{1,8}MiB /\s*(\d{1,8})MiB\s*\|")
-_LISTED = re.compile(r"\s{0,8}GPU (\d{1,3}): ((?:NVIDIA|Tesla|GeForce|AMD)[\w .-]{1,60}?)(?: \(UUID.*)?\s*$")
+_ROW = Lazy(r"\|\s+(\d{1,3})\s+((?:NVIDIA|Tesla|GeForce|Quadro|AMD)[\w .-]{1,60}?)\s{2,}(?:On|Off|N/A)?\s*\|")
+_USAGE = Lazy(r"\|\s*\d{1,8}MiB /\s*(\d{1,8})MiB\s*\|")
+_LISTED = Lazy(r"\s{0,8}GPU (\d{1,3}): ((?:NVIDIA|Tesla|GeForce|AMD)[\w .-]{1,60}?)(?: \(UUID.*)?\s*$")
 _TABLE = 200  # lines of a table
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 
+from diagnose.read.lazy import Lazy
+
 _LONGEST = 4000  # characters of a message
 _SIZE = r"(-?\d{1,20}(?:\.\d{1,10})? ?(?:bytes|[KMGTPE]i?B|B)\b)"
-_UNITS = re.compile(r"\s*(?:more than )?(-?\d{1,20}(?:\.\d{1,10})?) ?(bytes|byte|[KMGTPE]?i?B)?\s*", re.IGNORECASE)
+_UNITS = Lazy(r"\s*(?:more than )?(-?\d{1,20}(?:\.\d{1,10})?) ?(bytes|byte|[KMGTPE]?i?B)?\s*", re.IGNORECASE)
 _POWERS = "KMGTPE"
-_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (key, re.compile(pattern.replace("%S", _SIZE)))
+_FORMS: tuple[tuple[str, Lazy], ...] = tuple(
+    (key, Lazy(pattern.replace("%S", _SIZE)))
     for key, pattern in (
         ("requested", r"Tried to allocate (?:more than )?%S"),
         ("requested", r"Requested\s{1,40}: %S"),
@@ -34,8 +36,8 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("allowed", r"%S allowed;"),
     )
 )
-_OTHER = re.compile(rf"\bProcess \d{{1,10}} has {_SIZE} memory in use")
-_DEVICE = re.compile(r"(?:GPU|device) (\d{1,3})\b")
+_OTHER = Lazy(rf"\bProcess \d{{1,10}} has {_SIZE} memory in use")
+_DEVICE = Lazy(r"(?:GPU|device) (\d{1,3})\b")
 
 
 def read_oom(body: str) -> dict[str, str]:

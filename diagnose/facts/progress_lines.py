@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from diagnose.read.lazy import Lazy
+
 NUMBER = r"[-+]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf)(?:inity)?"
 _NAMES = MappingProxyType(
     {
@@ -45,34 +47,28 @@ _NAMES = MappingProxyType(
     }
 )
 _SECONDS = MappingProxyType({"train_step_timing in s": 1000.0, "iter time (s)": 1000.0, "time": 1.0})
-MEGATRON = re.compile(r"(?<![\w.])iteration +(\d{1,15})/ *(\d{1,15}) *\|(.*)", re.IGNORECASE)
-STEP_TIME = re.compile(r"Step Time : ([\d.]{1,20})s GPU utilization: ([\d.]{1,20}|nan)(?:MODEL_)?TFLOP/s/GPU")
-_DEEPSPEED = re.compile(
-    rf"\bsteps: (\d{{1,15}}) loss: ({NUMBER}) iter time \(s\): ({NUMBER})(?: samples/sec: ({NUMBER}))?"
-)
-_DEEPSPEED_STEP = re.compile(r"\bstep=(\d{1,15}), skipped=(\d{1,15}), lr=")
-_GLOBAL_STEP = re.compile(rf"/global_step=(\d{{1,15}}), RunningAvgSamplesPerSec=({NUMBER})")
-_DICT = re.compile(r"\{('[^{}]{1,4000})\}")
-_DICT_ITEM = re.compile(rf"'([A-Za-z_][\w/]{{0,60}})': '?({NUMBER}|True|False)\b", re.IGNORECASE)
-_BAR = re.compile(r"^(.{0,200}?)(?:\d{1,3}%)?\|[^|]{0,400}\| *(\d{1,12})/(\d{1,12}) \[([^\]]{0,400})")
-_BAR_OWNER = re.compile(r"epoch|train|step|iter|^\W*$", re.IGNORECASE)
-_BAR_STRANGER = re.compile(
-    r"valid|sanity|eval|test|predict|load|download|map|filter|token|generat|shard", re.IGNORECASE
-)
-_RATE = re.compile(r"([\d.]{1,20})(it/s|s/it)")
-_STEP = re.compile(
+MEGATRON = Lazy(r"(?<![\w.])iteration +(\d{1,15})/ *(\d{1,15}) *\|(.*)", re.IGNORECASE)
+STEP_TIME = Lazy(r"Step Time : ([\d.]{1,20})s GPU utilization: ([\d.]{1,20}|nan)(?:MODEL_)?TFLOP/s/GPU")
+_DEEPSPEED = Lazy(rf"\bsteps: (\d{{1,15}}) loss: ({NUMBER}) iter time \(s\): ({NUMBER})(?: samples/sec: ({NUMBER}))?")
+_DEEPSPEED_STEP = Lazy(r"\bstep=(\d{1,15}), skipped=(\d{1,15}), lr=")
+_GLOBAL_STEP = Lazy(rf"/global_step=(\d{{1,15}}), RunningAvgSamplesPerSec=({NUMBER})")
+_DICT = Lazy(r"\{('[^{}]{1,4000})\}")
+_DICT_ITEM = Lazy(rf"'([A-Za-z_][\w/]{{0,60}})': '?({NUMBER}|True|False)\b", re.IGNORECASE)
+_BAR = Lazy(r"^(.{0,200}?)(?:\d{1,3}%)?\|[^|]{0,400}\| *(\d{1,12})/(\d{1,12}) \[([^\]]{0,400})")
+_BAR_OWNER = Lazy(r"epoch|train|step|iter|^\W*$", re.IGNORECASE)
+_BAR_STRANGER = Lazy(r"valid|sanity|eval|test|predict|load|download|map|filter|token|generat|shard", re.IGNORECASE)
+_RATE = Lazy(r"([\d.]{1,20})(it/s|s/it)")
+_STEP = Lazy(
     r"(?<![\w/.])(?:global[ _-]?step|train[ _-]?step|step|iteration|iter|batch)s?\W{0,4}?[ :=#\[]{0,3}(\d{1,15})"
     r"(?:[/ ]{1,3}(?:of )?(\d{1,15}))?(?!\.\d)",
     re.IGNORECASE,
 )
-_EPOCH = re.compile(r"(?<![\w/.])epoch\W{0,4}?(\d{1,9}(?:\.\d{1,6})?)", re.IGNORECASE)
-_LOSS = re.compile(
-    rf"(?<![\w/])(?:(?:train|lm|total|avg|running)[ _-]?)?loss['\"]?[ :=]{{1,3}}({NUMBER})", re.IGNORECASE
-)
-_EXTRA = re.compile(
+_EPOCH = Lazy(r"(?<![\w/.])epoch\W{0,4}?(\d{1,9}(?:\.\d{1,6})?)", re.IGNORECASE)
+_LOSS = Lazy(rf"(?<![\w/])(?:(?:train|lm|total|avg|running)[ _-]?)?loss['\"]?[ :=]{{1,3}}({NUMBER})", re.IGNORECASE)
+_EXTRA = Lazy(
     rf"(?<!\w)(grad[_ ]norm|lr|learning[_ ]rate|tflops|mfu|tps|loss[_ ]scale)[ :=]{{1,3}}({NUMBER})", re.IGNORECASE
 )
-_EVALUATION = re.compile(r"validation|\beval|\bval[_ ]|\btest[_ ]", re.IGNORECASE)
+_EVALUATION = Lazy(r"validation|\beval|\bval[_ ]|\btest[_ ]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,10 @@ class Facts:
             self._add_version(seen)
             return
         before = self._known.get(seen.key)
+        if before is not None and seen.key.startswith("memory."):
+            if isinstance(seen.value, int | float) and isinstance(before.value, int | float):
+                self._known[seen.key] = max(before, seen, key=_number)  # the peak over all ranks and lines
+            return
         if before is None or _trust(seen) >= _trust(before):
             self._known[seen.key] = seen
 
@@ -116,6 +120,10 @@ class Facts:
 
 
 _MODEL_SIZES = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
+
+
+def _number(seen: Observation) -> float:
+    return float(seen.value) if isinstance(seen.value, int | float) else 0.0
 
 
 def _trust(seen: Observation) -> int:

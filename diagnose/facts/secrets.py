@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence
 
 MASK = "[masked]"
-_NAME = re.compile(r"TOKEN(?!IZ)|KEY|SECRET|PASSW|CREDENTIAL|PRIVATE", re.IGNORECASE)
-_ML = re.compile(r"(?:NCCL|CUDA|PYTORCH|NVTE|TORCH|NVSHMEM|UCX|SLURM)_")
-_OPTION = re.compile(
-    r"api_?key|access_?key|secret|passw|credential|(?:hf|auth|access|hub|wandb|api)_?token", re.IGNORECASE
-)
-_ASSIGNED = re.compile(r"""(?<![\w$])([A-Za-z_]\w{2,80})(['"]?\s{0,2}[=:]\s{0,2})("[^"]*"|'[^']*'|[^\s'",;]+)""")
-_FLAG = re.compile(r"""(--[A-Za-z][\w-]{2,80})([ =]+|['"], ?['"])([^\s'"]+)""")
+_NAME = Lazy(r"TOKEN(?!IZ)|KEY|SECRET|PASSW|CREDENTIAL|PRIVATE", re.IGNORECASE)
+_ML = Lazy(r"(?:NCCL|CUDA|PYTORCH|NVTE|TORCH|NVSHMEM|UCX|SLURM)_")
+_OPTION = Lazy(r"api_?key|access_?key|secret|passw|credential|(?:hf|auth|access|hub|wandb|api)_?token", re.IGNORECASE)
+_ASSIGNED = Lazy(r"""(?<![\w$])([A-Za-z_]\w{2,80})(['"]?\s{0,2}[=:]\s{0,2})("[^"]*"|'[^']*'|[^\s'",;]+)""")
+_FLAG = Lazy(r"""(--[A-Za-z][\w-]{2,80})([ =]+|['"], ?['"])([^\s'"]+)""")
 
 
 def is_secret(name: str) -> bool:

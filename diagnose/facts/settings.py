@@ -85,8 +85,10 @@ def deepspeed(entries: Iterable[Setting], origin: str) -> Iterator[Observation]:
 
 
 def _shaped(entry: Setting, key: str, value: Value) -> Setting:
-    value = MASK if isinstance(value, str) and value and is_secret_option(key) else normalise(key, value)
-    return replace(entry, value=value)
+    if not (isinstance(value, str) and value and is_secret_option(key)):
+        return replace(entry, value=normalise(key, value))
+    shown = entry.evidence and replace(entry.evidence, text=entry.evidence.text.replace(value, MASK))
+    return replace(entry, value=MASK, evidence=shown)
 
 
 def _observe(key: str, entry: Setting, origin: str) -> Observation:

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from diagnose.facts.model import Value
 from diagnose.facts.names import LIST_FIELDS, canonical
 from diagnose.facts.values import parse_value, split_items
+from diagnose.read.lazy import Lazy
 
 LONGEST = 20_000  # characters of a command that are looked at
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})=(.*)", re.DOTALL)
-OVERRIDE = re.compile(r"[+~]{0,2}([A-Za-z_][\w-]{0,80}(?:[./][\w-]{1,80}){1,8})=(.*)", re.DOTALL)
-_DEFAULT = re.compile(r"\$\{\w+:?-([^{}$]*)\}")
-_NEGATIVE = re.compile(r"-\.?\d")
+ASSIGNMENT = Lazy(r"([A-Za-z_]\w{0,100})=(.*)", re.DOTALL)
+OVERRIDE = Lazy(r"[+~]{0,2}([A-Za-z_][\w-]{0,80}(?:[./][\w-]{1,80}){1,8})=(.*)", re.DOTALL)
+_DEFAULT = Lazy(r"\$\{\w+:?-([^{}$]*)\}")
+_NEGATIVE = Lazy(r"-\.?\d")
 _EMPTY_ON_PURPOSE = frozenset({"''", '""'})
 
 

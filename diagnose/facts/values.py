@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 
 from diagnose.facts.model import Value
+from diagnose.read.lazy import Lazy
 
 LONGEST = 2000  # characters of a value that are kept
 _DEPTH = 6
@@ -17,10 +17,10 @@ _CONSTANTS: dict[str, Value] = {
     "None": None,
     "null": None,
 }
-_INT = re.compile(r"[-+]?(?:0|[1-9]\d{0,17})")
-_FLOAT = re.compile(r"[-+]?(?:\d{1,30}\.\d{0,30}|\.\d{1,30}|\d{1,30}(?=[eE]))(?:[eE][-+]?\d{1,3})?")
-_BOXED = re.compile(r"<[A-Za-z_][\w.]{0,100}\.([A-Za-z_]\w{0,80}): [^<>]{0,80}>")
-_ENUM = re.compile(r"[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+\.([A-Za-z_]\w{0,80})")
+_INT = Lazy(r"[-+]?(?:0|[1-9]\d{0,17})")
+_FLOAT = Lazy(r"[-+]?(?:\d{1,30}\.\d{0,30}|\.\d{1,30}|\d{1,30}(?=[eE]))(?:[eE][-+]?\d{1,3})?")
+_BOXED = Lazy(r"<[A-Za-z_][\w.]{0,100}\.([A-Za-z_]\w{0,80}): [^<>]{0,80}>")
+_ENUM = Lazy(r"[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+\.([A-Za-z_]\w{0,80})")
 _PAIRS = {"[": "]", "(": ")", "{": "}"}
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "versions"
@@ -52,14 +53,14 @@ _PINS = MappingProxyType(
 _EXACT_PINS = MappingProxyType({"0.3.1": "0.16.1"})
 _V = r"(\d{1,4}(?:\.\d{1,6}){1,3}(?:(?:a|b|rc|\.dev|\.post)\d{1,4})?)"
 _NAME = "|".join(sorted((name.replace("-", "[-_]") for name in _PACKAGES), key=len, reverse=True))
-_PINNED = re.compile(rf"(?<![\w.-])({_NAME})(?:\[[\w,]{{1,40}}\])?==v?{_V}", re.IGNORECASE)
-_FILE = re.compile(rf"(?<![\w.])({_NAME})-{_V}[\w+.]{{0,60}}?(?:\.dist-info|\.egg|-cp\d|-py\d|\.whl|/)", re.IGNORECASE)
-_DASHED = re.compile(r"-\d+\.\d")
-_ROW = re.compile(rf"^\s{{0,8}}({_NAME}) +v?{_V}(?:[+\w.]{{0,60}})?(?: {{2,}}\S.*|\s+\S+)?\s*$", re.IGNORECASE)
-_SAID = re.compile(rf"(?<![\w.-])({_NAME})(?: version|\.__version__)? ?(?:[:=]|\.{{3,}}) ?'?v?{_V}", re.IGNORECASE)
+_PINNED = Lazy(rf"(?<![\w.-])({_NAME})(?:\[[\w,]{{1,40}}\])?==v?{_V}", re.IGNORECASE)
+_FILE = Lazy(rf"(?<![\w.])({_NAME})-{_V}[\w+.]{{0,60}}?(?:\.dist-info|\.egg|-cp\d|-py\d|\.whl|/)", re.IGNORECASE)
+_DASHED = Lazy(r"-\d+\.\d")
+_ROW = Lazy(rf"^\s{{0,8}}({_NAME}) +v?{_V}(?:[+\w.]{{0,60}})?(?: {{2,}}\S.*|\s+\S+)?\s*$", re.IGNORECASE)
+_SAID = Lazy(rf"(?<![\w.-])({_NAME})(?: version|\.__version__)? ?(?:[:=]|\.{{3,}}) ?'?v?{_V}", re.IGNORECASE)
 # A literal of the lower-cased text that must be there before the expression is tried, the key, the expression.
-_REST: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (literal, key, re.compile(pattern.replace("%V", _V)))
+_REST: tuple[tuple[str, str, Lazy], ...] = tuple(
+    (literal, key, Lazy(pattern.replace("%V", _V)))
     for literal, key, pattern in (
         ("core_", "core", r"(?<![A-Za-z])core_[vr]%V"),
         ("vs mcore", "core", r"(?i:vs mcore) %V"),
@@ -93,8 +94,8 @@ _STEMS = (
     *("vllm", "triton", "flash", "apex", "nemo", "nvidia", "ray"),
 )
 # A requirement names versions that are wanted, not versions that are there.
-_WANTED = re.compile(r"\brequires?\b|incompatible|not satisfied|Collecting |Requirement |upgrade|Please install")
-_HEADER = re.compile(r"\s{0,8}(?:Package +Version|# packages in environment)")
+_WANTED = Lazy(r"\brequires?\b|incompatible|not satisfied|Collecting |Requirement |upgrade|Please install")
+_HEADER = Lazy(r"\s{0,8}(?:Package +Version|# packages in environment)")
 _LONGEST = 4000
 _ROWS = 1000
 

@@ -6,7 +6,6 @@ most of the configuration.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -14,11 +13,12 @@ from diagnose.facts.model import Value
 from diagnose.facts.reader import TextView, following
 from diagnose.facts.settings import Setting
 from diagnose.facts.values import parse_value
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Line
 
-_PAIR = re.compile(r"( {0,80})([A-Za-z_][\w.-]{0,120}):(?: +(.*?))?\s*$")
-_ITEM = re.compile(r"( {0,80})- +(.*?)\s*$")
-_TAG = re.compile(r"[!&*]\S+\s*")
+_PAIR = Lazy(r"( {0,80})([A-Za-z_][\w.-]{0,120}):(?: +(.*?))?\s*$")
+_ITEM = Lazy(r"( {0,80})- +(.*?)\s*$")
+_TAG = Lazy(r"[!&*]\S+\s*")
 _STRANGERS = 20  # lines in a row that are no YAML before the document counts as ended
 
 
@@ -32,7 +32,7 @@ class _Open:
     items: list[Value] = field(default_factory=list)
 
 
-def yaml_block(text: TextView, head: Line, end: re.Pattern[str]) -> Iterator[Setting]:
+def yaml_block(text: TextView, head: Line, end: Lazy) -> Iterator[Setting]:
     """Yield the scalars and the lists of scalars of the document below `head`, until a line that matches `end`."""
     stack: list[_Open] = []
     strangers = 0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from diagnose.reason.incident import Group, Incident
+from diagnose.reason.straggler import odd_rank
 
 # Clocks of two hosts are trusted to this many seconds, those of one file to the order of its lines.
 _TOLERANCE = 2.0
@@ -32,6 +33,9 @@ def choose(incidents: Sequence[Incident]) -> Choice:
         return choice
     groups.sort(key=_rough_order)
     root = _best(groups)
+    odd = odd_rank(root.incidents)
+    if odd is not None:  # the rank that differs is the one to look at, whoever spoke first
+        root.incidents.sort(key=lambda each: each.rank != odd)
     choice.root = root
     for group in groups:
         if group is root:

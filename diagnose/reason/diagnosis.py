@@ -28,6 +28,7 @@ from diagnose.reason.result import Confidence, Diagnosis, Finding, Input, Verdic
 from diagnose.reason.risks import risks_of
 from diagnose.reason.run import framework_of, run_of, summary_facts
 from diagnose.reason.scope import EventScope
+from diagnose.reason.straggler import SILENT, find_straggler, silent_incident
 from diagnose.reason.unknown import last_words, unknown_exception
 
 
@@ -36,6 +37,7 @@ class Reasoner:
 
     def __init__(self, records: Sequence[SourceRecord], catalogue: Catalogue, given: Sequence[Observation]) -> None:
         self.records = list(records)
+        self.why = ""  # how the root was inferred, where no line says it
         self.catalogue = catalogue
         found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
         self.incidents = last_attempt(found, self.records)
@@ -44,6 +46,7 @@ class Reasoner:
         self.choice = choose(self.incidents)
         self.framework = framework_of(self.records)
         self.facts = self._facts(given)
+        self._infer()
         self.names = frozenset(
             name
             for each in self.incidents
@@ -62,10 +65,21 @@ class Reasoner:
             facts = Facts([*seen, *given, *defaults_for(facts.lookup("version.core"))])
         return facts
 
+    def _infer(self) -> None:
+        """Where no line says what failed, name the rank that the others waited for."""
+        pattern = self.catalogue.patterns.get(SILENT)
+        if self.choice.root is not None or pattern is None:
+            return
+        world = self.facts.value("run.world_size")
+        found = find_straggler(self.incidents, self.records, world if isinstance(world, int) else None)
+        if found is not None and found.evidence:
+            self.choice.root = Group([silent_incident(found, pattern)])
+            self.why = found.why
+
     def scope(self, incident: Incident | None, pattern_of: Any) -> EventScope:
         """Return what the conditions of a pattern can ask for."""
         extra: Mapping[str, Any] = {}
-        if incident is not None:
+        if incident is not None and incident.source >= 0:
             record = self.records[incident.source]
             before = [step for step in record.steps if step.start < incident.start]
             phase = phase_of(incident.traceback.frames if incident.traceback else (), before)
@@ -149,7 +163,7 @@ def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     confidence: Confidence = (
         "high" if conclusive and not rivals and first.weight > 1 else "medium" if conclusive else "low"
     )
-    finding = work.finding(choice.root, confidence, _why(choice), proof)
+    finding = work.finding(choice.root, confidence, work.why or _why(choice), proof)
     if not conclusive:
         return "symptom_only", finding, rivals
     return ("ambiguous" if rivals else "identified"), finding, rivals

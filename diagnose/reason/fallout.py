@@ -11,7 +11,7 @@ from diagnose.reason.incident import Incident
 from diagnose.reason.result import Fallout
 
 _ROLES = ("cascade", "teardown", "wrapper", "confirmation", "root")
-_WAITED = ("timeout_ms", "ran_for_ms", "timeout")
+_WAITED = ("ran_for", "timeout_ms", "ms")  # captures of time-outs, all in milliseconds
 
 
 def fallout_of(incidents: Sequence[Incident], choice: Choice) -> tuple[Fallout, ...]:
@@ -97,7 +97,7 @@ def _waiting(event: Event) -> float | None:
     for name in _WAITED:
         text = event.captures.get(name, "")
         try:
-            return float(text) / 1000 if name.endswith("_ms") else float(text)
+            return float(text) / 1000
         except ValueError:
             continue
     return None

@@ -68,7 +68,7 @@ def _check(rule: CheckRule, scope: EventScope) -> Check:
     seen = Outcome(answer, dict(outcome.used))
     observed = render(rule.observed, scope, seen) if rule.observed else words.facts(outcome)
     evidence = words.lines(seen.used.values())
-    scope.answers[rule.id] = Seen(answer, evidence[0] if evidence else None)
+    scope.answers[rule.id.replace("-", "_")] = Seen(answer, evidence[0] if evidence else None)
     return Check(rule.id, rule.question, "yes" if answer else "no", (observed or "").strip(), evidence)
 
 

@@ -93,7 +93,7 @@ def _silent(iterations: Sequence[Step], times: Sequence[float]) -> float | None:
 
 
 def _phase(records: Sequence[SourceRecord], root: Incident | None) -> str | None:
-    if root is None:
+    if root is None or root.source < 0:
         return None
     before = [step for step in records[root.source].steps if step.start < root.start]
     return phase_of(root.traceback.frames if root.traceback else (), before)

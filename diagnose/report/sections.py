@@ -43,7 +43,9 @@ def checks(page: Page, finding: Finding, verbose: bool) -> None:
     known = sorted(finding.checks, key=_weight)
     shown = known if verbose else known[:6]
     room = page.room - _ANSWER
-    left = widest([check.question for check in shown], room * 11 // 20)
+    # A path is not broken where the questions can make room for it.
+    longest = max((len(word) for check in shown for word in _seen(check).split()), default=0)
+    left = widest([check.question for check in shown], max(room * 2 // 5, min(room * 11 // 20, room - longest - 2)))
     lines: list[str] = []
     for check in shown:
         first, *rest = beside(check.question, _seen(check), room, left)

@@ -8,6 +8,7 @@ from diagnose.scan.engine import Needle, build_engine
 from diagnose.scan.model import Anchor
 
 MIN_LITERAL = 4
+OFTEN = 500  # misfires of one literal
 
 
 class Database:
@@ -21,12 +22,13 @@ class Database:
     holds a newline.
     """
 
-    __slots__ = ("_engine", "_needles", "_owners", "_prefer", "_quiet", "anchors")
+    __slots__ = ("_engine", "_needles", "_owners", "_prefer", "_quiet", "_whole", "anchors")
 
     def __init__(self, anchors: Sequence[Anchor], engine: str | None = None) -> None:
         self.anchors = tuple(anchors)
         self._prefer = engine
         self._quiet: frozenset[int] = frozenset()
+        self._whole: frozenset[bytes] = frozenset()
         owners: dict[Needle, list[int]] = {}
         for index, anchor in enumerate(self.anchors):
             for needle in _needles(anchor):
@@ -46,6 +48,11 @@ class Database:
         return self._engine.name
 
     @property
+    def misfires(self) -> int:
+        """How often the engine's first test found something that was not there, since the database was built."""
+        return self._engine.misfires.total()
+
+    @property
     def quiet(self) -> frozenset[int]:
         """The anchors of which `find` tells only that they are in a block, not every place."""
         return self._quiet
@@ -53,14 +60,16 @@ class Database:
     def quieted(self, indexes: Collection[int]) -> Database:
         """Build a database that tells only once a block that these anchors' literals are there.
 
-        Those that have an expression stay as they are.
+        Those that have an expression stay as they are. What misfired often is looked for in another way.
         """
         other = Database.__new__(Database)
         other.anchors, other._prefer = self.anchors, self._prefer
         other._needles, other._owners = self._needles, self._owners
         other._quiet = frozenset(index for index in indexes if not self.anchors[index].narrow)
         numbers = [number for number, owners in enumerate(self._owners) if other._quiet.issuperset(owners)]
-        other._engine = build_engine(self._needles, self._prefer, numbers)
+        whole = self._whole | {begin for begin, times in self._engine.misfires.items() if times > OFTEN}
+        other._whole = whole
+        other._engine = build_engine(self._needles, self._prefer, numbers, whole)
         return other
 
     def find(self, data: bytes) -> dict[int, list[int]]:

@@ -5,7 +5,7 @@ They give the same answers; only their speed differs, by a factor of about 3 and
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +30,10 @@ class Engine(Protocol):
     def name(self) -> str:
         """One of NAMES."""
 
+    @property
+    def misfires(self) -> Counter[bytes]:
+        """What was found often in vain, and how often."""
+
     def find(self, data: bytes) -> dict[int, list[int]]:
         """Find every occurrence of every needle in `data`, which is shorter than 4 GiB.
 
@@ -38,19 +42,25 @@ class Engine(Protocol):
         """
 
 
-def build_engine(needles: Sequence[Needle], prefer: str | None = None, quiet: Collection[int] = ()) -> Engine:
+def build_engine(
+    needles: Sequence[Needle],
+    prefer: str | None = None,
+    quiet: Collection[int] = (),
+    whole: Collection[bytes] = (),
+) -> Engine:
     """Build the fastest engine that this machine has.
 
     Args:
         needles: what to look for; values of those without regard to case are lower-case.
         prefer: the name of the engine to use, one of NAMES; None chooses.
         quiet: numbers of the needles of which one occurrence in a block is enough; they have no expression.
+        whole: misfires of an engine before this one; they are no longer looked for.
 
     Raises ValueError for an unknown name, ImportError where the preferred engine is not installed.
     """
     from diagnose.scan.native import HyperscanEngine
 
-    makers: dict[str, Callable[[Sequence[Needle], Collection[int]], Engine]] = {
+    makers: dict[str, Callable[[Sequence[Needle], Collection[int], Collection[bytes]], Engine]] = {
         "hyperscan": HyperscanEngine,
         "aho-corasick": AhoCorasickEngine,
         "plain": PlainEngine,
@@ -58,11 +68,11 @@ def build_engine(needles: Sequence[Needle], prefer: str | None = None, quiet: Co
     if prefer is not None:
         if prefer not in makers:
             raise ValueError(f"unknown engine {prefer!r}; known are {', '.join(NAMES)}")
-        return makers[prefer](needles, quiet)
+        return makers[prefer](needles, quiet, whole)
     if needles:
         for name in NAMES[:-1]:
             with suppress(ImportError):
-                return makers[name](needles, quiet)
+                return makers[name](needles, quiet, whole)
     return PlainEngine(needles, quiet)
 
 
@@ -71,7 +81,8 @@ class PlainEngine:
 
     name = "plain"
 
-    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = ()) -> None:
+    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = (), _whole: Collection[bytes] = ()) -> None:
+        self.misfires: Counter[bytes] = Counter()
         self._literals = _flatten(needles)
         self._quiet = frozenset(quiet)
 
@@ -95,7 +106,8 @@ class AhoCorasickEngine:
 
     name = "aho-corasick"
 
-    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = ()) -> None:
+    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = (), _whole: Collection[bytes] = ()) -> None:
+        self.misfires: Counter[bytes] = Counter()
         from ahocorasick_rs import BytesAhoCorasick, Implementation
 
         literals = _flatten(needles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,17 +19,22 @@ class HyperscanEngine:
 
     name = "hyperscan"
 
-    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = ()) -> None:
+    def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = (), whole: Collection[bytes] = ()) -> None:
         import hyperscan
 
-        self._needles = needles
+        self._misfires: Counter[bytes] = Counter()
         try:
-            self._parts = _parts(needles, quiet)
+            self._parts = _parts(needles, quiet, whole)
             self._database = _compile(hyperscan, self._parts)
         except hyperscan.error:
             # An expression that Hyperscan cannot read costs speed, not answers.
-            self._parts = _parts([Needle(needle.values, needle.nocase) for needle in needles], quiet)
+            self._parts = _parts([Needle(needle.values, needle.nocase) for needle in needles], quiet, whole)
             self._database = _compile(hyperscan, self._parts)
+
+    @property
+    def misfires(self) -> Counter[bytes]:
+        """How often only the beginning of a literal was there, by that beginning."""
+        return self._misfires
 
     def find(self, data: bytes) -> dict[int, list[int]]:
         """Find every needle."""
@@ -43,10 +48,14 @@ class HyperscanEngine:
         result: dict[int, list[int]] = {}
         for index, ends in found.items():
             part = self._parts[index]
+            missed = True
             for number, literal in part.owners:
                 sure = part.completed(data, ends, literal)
                 if sure:
                     result.setdefault(number, []).extend(sure)
+                    missed = False
+            if missed:
+                self._misfires[part.begin] += len(ends)
         for ends in result.values():
             ends.sort()
         return result
@@ -59,12 +68,12 @@ class _Part:
     expression: bytes
     nocase: bool
     quiet: bool = False
-    size: int = 0  # bytes of the beginning; 0 for an expression
+    begin: bytes = b""  # the beginning; empty for an expression
     owners: list[tuple[int, bytes]] = field(default_factory=list)  # numbers of needles, with the whole literal
 
     def completed(self, data: bytes, ends: list[int], literal: bytes) -> list[int]:
         """Keep the ends of the beginning where the whole literal stands, and move them to the literal's end."""
-        size, rest = self.size, len(literal) - self.size
+        size, rest = len(self.begin), len(literal) - len(self.begin)
         if not size or not rest:
             return list(ends)
         if self.quiet:
@@ -74,7 +83,7 @@ class _Part:
         return [e + rest for e in ends if data.startswith(literal, e - size)]
 
 
-def _parts(needles: Sequence[Needle], quiet: Collection[int]) -> list[_Part]:
+def _parts(needles: Sequence[Needle], quiet: Collection[int], whole: Collection[bytes]) -> list[_Part]:
     parts: dict[tuple[bytes, bool, bool], _Part] = {}
     for number, needle in enumerate(needles):
         if needle.narrow:
@@ -83,11 +92,13 @@ def _parts(needles: Sequence[Needle], quiet: Collection[int]) -> list[_Part]:
             continue
         for value in needle.values:
             begin = value[: rare_end(value)]
+            if begin in whole:
+                begin = value
             key = (begin, needle.nocase, number in quiet)
             if key not in parts:
                 # Every byte is written as its code: pure literals of Hyperscan's own end at a NUL byte.
                 expression = begin.hex(" ").replace(" ", "\\x")
-                parts[key] = _Part(f"\\x{expression}".encode(), needle.nocase, number in quiet, len(begin))
+                parts[key] = _Part(f"\\x{expression}".encode(), needle.nocase, number in quiet, begin)
             parts[key].owners.append((number, value))
     return list(parts.values())
 

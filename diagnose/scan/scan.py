@@ -77,6 +77,7 @@ class _Scan:
         self.dense: Counter[int] = (
             Counter()
         )  # places since the last rebuilding, of anchors that nobody looks at closely
+        self.misfires = database.misfires
         self.rebuilds = 0
         self.sampler = sampler
         self.verifier = Verifier()
@@ -109,10 +110,12 @@ class _Scan:
             for hit in new:
                 self._pin(hit)
         self.sampler.offer(block)
-        if self.dense.total() >= DENSE and self.rebuilds < REBUILDS:
+        wasted = self.dense.total() + self.current.misfires - self.misfires
+        if wasted >= DENSE and self.rebuilds < REBUILDS:
             self.rebuilds += 1
-            self.current = self.database.quieted(self.current.quiet | self.dense.keys())
+            self.current = self.current.quieted(self.current.quiet | self.dense.keys())
             self.dense.clear()
+            self.misfires = 0
         self._move_on(block)
 
     def _move_on(self, block: Block) -> None:

@@ -56,3 +56,11 @@ def test_old_world_size_line(log: Any) -> None:
     assert facts["run.world_size"] == 16
     assert facts["config.data_parallel_size"] == 8
     assert facts["config.tensor_model_parallel_size"] == 2
+
+
+def test_secrets_in_a_dump_are_masked(log: Any) -> None:
+    """Neither the value nor the shown line holds the secret."""
+    head = "------------------------ arguments ------------------------\n"
+    seen = log(head + "  hf_token ........................................ hf_abc\n").observations()
+    assert [one.value for one in seen if one.key == "config.hf_token"] == ["[masked]"]
+    assert "hf_abc" not in repr(seen)

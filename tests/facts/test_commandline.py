@@ -97,3 +97,10 @@ def test_unknown_shell_variables_are_left_out(log: Any) -> None:
     facts = log("+ torchrun train.py --tensor-model-parallel-size $TP --seq-length ${SEQ:-4096}\n").facts()
     assert "config.tensor_model_parallel_size" not in facts
     assert facts["config.seq_length"] == 4096
+
+
+def test_world_size_is_not_guessed(log: Any) -> None:
+    """With an unknown number of nodes only the ranks of one node are known."""
+    facts = log("+ torchrun --nnodes $N --nproc_per_node 8 train.py --lr 1\n").facts()
+    assert facts["run.ranks_per_node"] == 8
+    assert "run.world_size" not in facts
