@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from diagnose.facts.model import SourceRecord
 from diagnose.reason.incident import Incident
+
+
+# torchrun's agent names its own pid before the file; it reports one failing worker for each attempt.
+_AGENT = re.compile(r"(\d+) torch/distributed/elastic|torch\.distributed\.elastic")
+
+
+def _marks(found: Sequence[Incident]) -> dict[int, list[int]]:
+    """List, for each source, the offsets after which a new attempt runs."""
+    marks: dict[int, list[int]] = {}
+    ends: dict[tuple[int, str], list[int]] = {}
+    for each in found:
+        if each.pattern and each.pattern.marks == "restart":
+            marks.setdefault(each.source, []).append(each.start)
+        captures = each.event.captures if each.event and each.role == "wrapper" else {}
+        if {"exitcode", "local_rank", "pid"} <= captures.keys():
+            agent = _AGENT.search(each.evidence.text)
+            ends.setdefault((each.source, (agent and agent.group(1)) or each.lane), []).append(each.start)
+    for (source, _), starts in ends.items():
+        if source not in marks and len(starts) > 1:
+            marks[source] = starts[:-1]
+    return marks
 
 
 def last_attempt(found: Sequence[Incident], records: Sequence[SourceRecord]) -> list[Incident]:
@@ -16,10 +38,7 @@ def last_attempt(found: Sequence[Incident], records: Sequence[SourceRecord]) -> 
     """
     numbered = {index: record.attempt for index, record in enumerate(records) if record.attempt is not None}
     offset = max(numbered.values(), default=0)
-    marks: dict[int, list[int]] = {}
-    for each in found:
-        if each.pattern and each.pattern.marks == "restart":
-            marks.setdefault(each.source, []).append(each.start)
+    marks = _marks(found)
     for each in found:
         passed = sum(1 for start in marks.get(each.source, ()) if start < each.start)
         each.attempt = numbered.get(each.source, offset if not marks.get(each.source) else 0) + passed

@@ -41,8 +41,8 @@ class Reasoner:
         self.catalogue = catalogue
         found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
         self.incidents = last_attempt(found, self.records)
-        mark_recovered(self.incidents, self.records)
         identify(self.incidents, self.records)
+        mark_recovered(self.incidents, self.records)
         self.choice = choose(self.incidents)
         self.framework = framework_of(self.records)
         self.facts = self._facts(given)

@@ -36,6 +36,10 @@ class Progress:
         """List the steps that were finished after a position."""
         return self._steps[bisect_right(self._starts, start) :]
 
+    def between(self, start: int, end: int) -> bool:
+        """Tell whether a step was finished between two positions."""
+        return bisect_right(self._starts, start) < bisect_right(self._starts, end)
+
     def last(self) -> Step | None:
         """Return the last iteration."""
         return next((step for step in reversed(self._steps) if step.kind == "iteration"), None)
@@ -54,6 +58,7 @@ def mark_recovered(incidents: Sequence[Incident], records: Sequence[SourceRecord
     progress = [Progress(record) for record in records]
     for each in incidents:
         each.recovered = _recovered(each, incidents, records[each.source], progress[each.source])
+    _revive_the_dead(incidents, progress)
     if any(each.role == "root" and not each.recovered for each in incidents):
         return
     ends = [each for each in incidents if says_failed(each) and not each.recovered]
@@ -61,6 +66,17 @@ def mark_recovered(incidents: Sequence[Incident], records: Sequence[SourceRecord
     last = max((each.start for each in revived if any(end.source == each.source for end in ends)), default=None)
     for each in revived:
         if ends and (last is None or each.start >= last - _NEAR):
+            each.recovered = ""
+
+
+def _revive_the_dead(incidents: Sequence[Incident], progress: Sequence[Progress]) -> None:
+    """Take back "the job went on" where the launcher says that this very rank failed, and no step lies in between."""
+    ends = [each for each in incidents if says_failed(each) and each.rank is not None]
+    for each in incidents:
+        if each.role != "root" or not each.recovered.startswith(_DOUBTFUL):
+            continue
+        told = [end for end in ends if end.source == each.source and end.rank == each.rank and end.start >= each.start]
+        if told and not progress[each.source].between(each.start, told[0].start):
             each.recovered = ""
 
 

@@ -15,7 +15,7 @@ EXACT = 1_000  # accepted lines; after them an anchor's lines are counted, and o
 PATIENCE = 10_000  # refused lines; after them only a sample of an anchor's lines is verified
 SAMPLE = 8  # lines of a block that are verified when patience has run out
 _PIECE = 4_096  # bytes in which a line for the sample is looked for
-COUNTED = 8  # of so many blocks in which an anchor is only glanced at, the lines of one are counted
+COUNTED = 16  # of so many blocks in which an anchor is only glanced at, the lines of one are counted
 TRIES = 4  # times `keep` lines are verified at most, to find the last `keep` ones that count
 
 

@@ -6,6 +6,7 @@ The native engine is fast where the ends of its literals are rare, so a literal 
 from __future__ import annotations
 
 from itertools import accumulate, pairwise
+from operator import sub
 
 _SHORTEST = 16
 _TAIL = 8  # bytes at the end of a literal that Hyperscan's first and fastest test looks at
@@ -41,4 +42,5 @@ def rare_end(literal: bytes) -> int:
         return len(literal)
     text = literal.decode("latin-1").lower().translate(_DIGITS)
     sums = [0, *accumulate(_WEIGHTS.get(first + second, 0) for first, second in pairwise(text))]
-    return min(range(_SHORTEST, len(text) + 1), key=lambda end: sums[end - 1] - sums[end - _TAIL])
+    common = list(map(sub, sums[_SHORTEST - 1 :], sums[_SHORTEST - _TAIL :]))
+    return _SHORTEST + common.index(min(common))
