@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+
+_SENTENCE = re.compile(r"(.{12,}?[.:!?])\s+(?=[A-Z])", re.DOTALL)
 
 
 def cells(text: str) -> int:
@@ -22,6 +25,12 @@ def fit(text: str, width: int) -> str:
     while cells(cut) > width:
         cut = cut[:-1]
     return cut
+
+
+def brief(text: str) -> str:
+    """Give the first sentence of a text; a dot inside a number, a version or a name does not end it."""
+    found = _SENTENCE.match(text)
+    return found.group(1) if found else text
 
 
 def shorten(text: str, width: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from diagnose.report import words
-from diagnose.report.layout import shorten, wrap
+from diagnose.report.layout import brief, shorten, wrap
 from diagnose.report.page import Page, beside, widest
 from diagnose.report.words import place, ranks
 
@@ -79,35 +79,36 @@ def fixes(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     shown = every if verbose else todo[:4] + done[:2]
     lines: list[str] = []
     for number, fix in enumerate(shown, 1):
-        lines += _fix(page, number, fix)
+        lines += _fix(page, number, fix, verbose)
     if len(every) > len(shown):
         lines.append(f"… {len(every) - len(shown)} more (--verbose)")
     page.block("Fix", lines)
 
 
-def _fix(page: Page, number: int, fix: Fix) -> list[str]:
+def _fix(page: Page, number: int, fix: Fix, verbose: bool) -> list[str]:
     head = f"{number}. "
     indent = " " * len(head)
     room = page.room - len(head)
-    first, *rest = wrap(fix.text, room)
+    first, *rest = wrap(fix.text if verbose else brief(fix.text), room)
     lines = [head + first, *(indent + line for line in rest)]
     if fix.state == "already_applied":
         return lines + [indent + line for line in wrap(f"already so{_because(fix.why)}", room)]
     for paste in fix.how:
         # Never wrapped: a broken line cannot be pasted.
         lines += [f"{indent}    {page.style(line, fg='cyan')}" for line in paste.expandtabs(4).splitlines()]
-    return lines + [indent + line for text in _remarks(fix) for line in wrap(text, room)]
+    return lines + [indent + line for text in _remarks(fix, verbose) for line in wrap(text, room)]
 
 
-def _remarks(fix: Fix) -> list[str]:
+def _remarks(fix: Fix, verbose: bool) -> list[str]:
+    tell = (lambda text: text) if verbose else brief
     remarks = []
     if fix.state == "unknown" and fix.why:
         remarks.append(f"if: {shorten(fix.why, _LIMIT)}")
     if fix.cost is not None:
-        about = "; ".join(part for part in (fix.cost.workload, fix.cost.source) if part)
-        remarks.append(f"cost: {fix.cost.text}" + (f" ({about})" if about else ""))
+        about = "; ".join(part for part in (fix.cost.workload, fix.cost.source) if part and verbose)
+        remarks.append(f"cost: {tell(fix.cost.text)}" + (f" ({about})" if about else ""))
     if fix.warning:
-        remarks.append(f"mind: {fix.warning}")
+        remarks.append(f"mind: {tell(fix.warning)}")
     return remarks
 
 

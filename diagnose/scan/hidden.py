@@ -10,7 +10,8 @@ from diagnose.read.clean import strip_escapes
 from diagnose.scan.block import LONG_LINE, WINDOW
 
 MARKS = (b"\x1b", b"\x00", b"\x08")
-MANY = 200
+MANY = 200  # marked lines in a block; with more of them the whole block is scrubbed
+_NEAR = 200
 
 _CONTROLS = bytes(code for code in [*range(32), 127] if code not in b"\t\n\r")
 
@@ -53,7 +54,13 @@ def raw_position(line: bytes, inside: int) -> int:
     """Where in a line a position of its scrubbed text lies; in a long line the position is returned as it is."""
     if len(line) > LONG_LINE:
         return inside
-    return bisect_left(range(len(line)), inside, lo=inside, key=lambda end: len(_scrub(line[:end])))
+    size = len(_scrub(line))
+    at = bisect_left(range(len(line)), inside, lo=min(inside, len(line)), key=lambda end: len(_scrub(line[:end])))
+    # A cut inside an escape code leaves a part of the code behind; the right place is a few bytes on.
+    for end in range(at, min(at + _NEAR, len(line)) + 1):
+        if len(_scrub(line[:end])) == inside and len(_scrub(line[end:])) == size - inside:
+            return end
+    return at
 
 
 def _scrub(data: bytes) -> bytes:

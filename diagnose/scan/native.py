@@ -44,7 +44,8 @@ class HyperscanEngine:
         def on_match(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
             found[index].append(end)
 
-        self._database.scan(data, on_match)
+        if self._database is not None:
+            self._database.scan(data, on_match)
         result: dict[int, list[int]] = {}
         for index, ends in found.items():
             part = self._parts[index]
@@ -104,6 +105,8 @@ def _parts(needles: Sequence[Needle], quiet: Collection[int], whole: Collection[
 
 
 def _compile(hyperscan: Any, parts: Sequence[_Part]) -> Any:
+    if not parts:
+        return None
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
         expressions=[part.expression for part in parts],

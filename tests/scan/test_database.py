@@ -46,7 +46,12 @@ def test_a_database_travels_to_a_worker() -> None:
 @pytest.mark.parametrize("engine", NAMES)
 def test_quieted_anchors_are_told_once(engine: str) -> None:
     """A quieted anchor is told once a block, unless a louder one needs the same literal."""
-    anchors = [Anchor("a", (b"abcd",)), Anchor("b", (b"efgh",)), Anchor("c", (b"efgh",)), Anchor("d", (b"ijkl",), narrow="ijkl")]
+    anchors = [
+        Anchor("a", (b"abcd",)),
+        Anchor("b", (b"efgh",)),
+        Anchor("c", (b"efgh",)),
+        Anchor("d", (b"ijkl",), narrow="ijkl"),
+    ]
     database = Database(anchors, engine)
     data = b"abcd abcd efgh efgh ijkl ijkl"
     quieted = database.quieted({0, 1, 3})

@@ -11,7 +11,9 @@ from diagnose.scan.database import Database
 from diagnose.scan.hidden import MANY, find_all, raw_position
 from diagnose.scan.model import Anchor
 
-PIECES = st.sampled_from([b"out of ", b"memory", b"\x1b[31m", b"\x1b[0m", b"\n", b"\x00", b"\x08", b"\r", b"\xff", b"x"])
+PIECES = st.sampled_from(
+    [b"out of ", b"memory", b"\x1b[31m", b"\x1b[0m", b"\n", b"\x00", b"\x08", b"\r", b"\xff", b"x"]
+)
 
 
 def _lines(data: bytes) -> set[int]:
