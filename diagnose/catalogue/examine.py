@@ -94,7 +94,7 @@ def _hostile(text: str, samples: Sequence[str]) -> Iterator[str]:
     for head in ("", "".join(words[:1])):
         for filler in (*_FILLERS, *own):
             yield _repeat(head, filler) + tail
-    for word in [*words, "".join(words), *(sample[:200] for sample in samples)]:
+    for word in [*words, "".join(words), "".join(words[:-1]), *(sample[:200] for sample in samples)]:
         yield _repeat("", word) + tail
     for head, word in pairwise(words):
         yield _repeat(head, word) + tail

@@ -93,8 +93,9 @@ class PlainStream(ByteStream):
                 yield Chunk(data, here, continues=True)
                 here += len(data) - OVERLAP
             elif len(data) < min(want, stop - here):
-                # A short read of a file that is being cut: go on with what there is.
-                stop = here + len(data)
+                # A short read: the file is being cut.
+                yield Chunk(data, here)
+                here += len(data)
             else:
                 want = LONG_LINE
 
@@ -211,7 +212,7 @@ def open_stream(source: Source, *, stdin: BinaryIO | None = None) -> ByteStream:
 def _pipe(source: Source, raw: BinaryIO, *, owned: bool) -> ByteStream:
     handles = (raw,) if owned else ()
     try:
-        head = raw.read(16)
+        head = raw.read(6)
         rewound = Rewound(head, raw)
         opener = decoder_for(head)
         reader: Reader = opener(rewound) if opener else _Direct(rewound)  # type: ignore[arg-type]

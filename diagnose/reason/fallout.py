@@ -68,23 +68,32 @@ def _why(first: Incident, told: Sequence[Incident], root: Incident | None, doubl
     where = words.place(first.evidence)
     if root is None:
         return f"{where} is a consequence; what it follows from is not in these logs"
-    origin = f"{words.speaker(root.evidence) or 'the root'} failed at {_moment(root)}"
+    origin = _origin(root)
     if double:
         return f"{where} tells the same failure again"
-    waiting = _waiting(first.event) if first.event else None
-    if waiting is not None and first.time is not None:
-        began = words.clock(first.time - waiting)
-        return f"{words.speaker(first.evidence) or where} waited from {began} on, for {words.span(waiting)}; {origin}"
+    who = words.speaker(first.evidence) or where
+    waited = _waited(first.event) if first.event else None
+    if waited is not None and first.time is not None:
+        return f"{who} waited from {words.clock(first.time - waited)} on, for {words.span(waited)}; {origin}"
+    if waited is not None:
+        return f"{who} waited for {words.span(waited)} ({where}); {origin}"
     if first.role == "wrapper":
         return f"the launcher sums up at {where} what happened before it; {origin}"
     if first.role == "teardown":
         return f"{where} was printed while the processes were being stopped; {origin}"
     if first.role == "cascade" and first.time is not None and root.time is not None and first.time >= root.time:
         return f"first at {_moment(first)}, {words.span(first.time - root.time)} after {origin}"
-    later = "later in the same log" if first.source == root.source and first.start > root.start else "elsewhere"
     if first.role == "root":
-        return f"{where} came {later if first.source == root.source else 'after it'}; {origin}"
-    return f"{where} reports a peer that is gone, {later}; {origin}"
+        later = "later in the same log" if first.source == root.source and first.start > root.start else "after it"
+        return f"{where} came {later}; {origin}"
+    return f"{where} reports a peer that is gone; {origin}"
+
+
+def _origin(root: Incident) -> str:
+    who = words.speaker(root.evidence) or "the root"
+    if root.source < 0:
+        return f"{who} was last heard at {words.place(root.evidence)}"
+    return f"{who} failed at {_moment(root)}"
 
 
 def _moment(incident: Incident) -> str:
@@ -92,7 +101,7 @@ def _moment(incident: Incident) -> str:
     return f"{words.clock(incident.time)} ({place})" if incident.time is not None else place
 
 
-def _waiting(event: Event) -> float | None:
+def _waited(event: Event) -> float | None:
     """Return how long a timed-out operation had waited, in seconds."""
     for name in _WAITED:
         text = event.captures.get(name, "")

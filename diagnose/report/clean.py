@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from diagnose.reason.result import Diagnosis
 
 T = TypeVar("T")
 
@@ -56,21 +59,42 @@ def scrub(value: T, *, one_line: bool = False) -> T:
 
     With `one_line`, newlines and tabs become spaces as well, but in those fields that hold several lines by nature.
     """
-    return cast(T, _scrub(value, flat if one_line else safe))
+    return cast(T, _scrub(value, flat if one_line else safe, safe))
 
 
-def _scrub(value: Any, clean: Callable[[str], str]) -> Any:
+def relative(diagnosis: Diagnosis) -> Diagnosis:
+    """Write all paths from the folder that all inputs lie in, so that sentences stay short."""
+    import os.path
+
+    folders = [os.path.dirname(item.path) for item in diagnosis.inputs]
+    if not all(folders) or len({os.path.isabs(folder) for folder in folders}) != 1:
+        return diagnosis
+    common = os.path.commonpath(folders).rstrip("/") + "/"
+    if len(common) <= 2:
+        return diagnosis
+    return cast("Diagnosis", _scrub(diagnosis, lambda text: text.replace(common, ""), _same))
+
+
+def _same(text: str) -> str:
+    return text
+
+
+def _scrub(value: Any, clean: Callable[[str], str], several: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return clean(value)
     if is_dataclass(value) and not isinstance(value, type):
         return type(value)(
             **{
-                field.name: _scrub(getattr(value, field.name), safe if field.name in _SEVERAL_LINES else clean)
+                field.name: _scrub(
+                    getattr(value, field.name), several if field.name in _SEVERAL_LINES else clean, several
+                )
                 for field in fields(value)
             }
         )
     if isinstance(value, dict):
-        return {clean(key) if isinstance(key, str) else key: _scrub(item, clean) for key, item in value.items()}
+        return {
+            clean(key) if isinstance(key, str) else key: _scrub(item, clean, several) for key, item in value.items()
+        }
     if isinstance(value, tuple | list):
-        return type(value)(_scrub(item, clean) for item in value)
+        return type(value)(_scrub(item, clean, several) for item in value)
     return value

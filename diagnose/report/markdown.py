@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from diagnose.report import words
-from diagnose.report.clean import scrub
+from diagnose.report.clean import relative, scrub
 from diagnose.report.model import Context
 from diagnose.report.words import place, ranks, speaker
 
@@ -26,7 +26,7 @@ _ANSWERS = {"yes": "yes", "no": "no", "unknown": "?"}
 
 def render(diagnosis: Diagnosis, context: Context) -> str:
     """Render the diagnosis as Markdown of at most 60 KB; what does not fit is named."""
-    clean = scrub(diagnosis, one_line=True)
+    clean = relative(scrub(diagnosis, one_line=True))
     if context.quiet:
         return f"**{clean.verdict}**: {escape(clean.summary)}\n"
     parts = [*_first(clean), *_details(clean), _footer(clean, context)]

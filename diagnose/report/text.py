@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from diagnose.report import words
-from diagnose.report.clean import scrub
+from diagnose.report.clean import relative, scrub
 from diagnose.report.layout import cells, shorten, wrap
 from diagnose.report.model import Context
 from diagnose.report.page import Page
@@ -22,7 +22,7 @@ _LIMIT = 600  # characters of one explanation on the first screen
 
 def render(diagnosis: Diagnosis, context: Context) -> str:
     """Render the diagnosis for a terminal of `context.width` columns."""
-    clean = scrub(diagnosis, one_line=True)
+    clean = relative(scrub(diagnosis, one_line=True))
     if context.quiet:
         return _one_line(clean)
     page = Page(width=max(40, context.width), color=context.color)

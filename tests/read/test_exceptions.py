@@ -47,8 +47,11 @@ def test_other_lines_are_no_exceptions(line: str) -> None:
         "INFO: x",
         "iteration   3/ 10 |",
         " 10%|# | 1/10".strip(),
-    ]
-    + ["srun: error: x", "Exception ignored in: x", "node-1:12:13 [0] NCCL WARN x", "terminate called after throwing"],
+        "srun: error: x",
+        "Exception ignored in: x",
+        "node-1:12:13 [0] NCCL WARN x",
+        "terminate called after throwing",
+    ],
 )
 def test_lines_that_end_a_message(line: str) -> None:
     """Stamps, levels, progress and launchers begin something else."""
@@ -69,8 +72,9 @@ def test_lines_that_go_on(line: str) -> None:
         "Traceback (most recent call last):",
         "ERROR:root:Traceback (most recent call last):",
         "  traceback : Traceback (most recent call last):",
-    ]
-    + ["Traceback (most recent call last): (RANK 12)", "╭─── Traceback (most recent call last) ────╮"],
+        "Traceback (most recent call last): (RANK 12)",
+        "╭─── Traceback (most recent call last) ────╮",
+    ],
 )
 def test_heads(line: str) -> None:
     """Heads stand alone, behind a logger's prefix, in a table or in a box."""

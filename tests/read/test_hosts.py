@@ -30,8 +30,11 @@ def test_hosts(name: str) -> None:
         "p99",
         "done",
         "",
-    ]
-    + ["rank0", "Node1", "1.2", "a" * 80 + "1"],
+        "rank0",
+        "Node1",
+        "1.2",
+        "a" * 80 + "1",
+    ],
 )
 def test_other_words_with_numbers(name: str) -> None:
     """Words that programs count with are no machines."""

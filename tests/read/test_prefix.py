@@ -132,14 +132,12 @@ PIECES = st.sampled_from(
         "(a pid=3) ",
         "Nov 29 22:00:00 h kernel: ",
         "E1129 22:00:00.1 ",
-    ]
-    + [
         '{"log":"',
         "[1,2]<stdout>:",
         "worker-1: ",
         "words ",
         "[Rank 2] ",
-        "\u00b2",
+        "²",
         "0",
         " ",
         "[",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import itertools
 import lzma
 import os
 from collections.abc import Callable, Iterable
@@ -66,7 +67,7 @@ def test_long_lines_are_cut_with_overlap(tmp_path: Path, length: int, ending: by
             chunks = list(stream.chunks(200_000))
         assert joined(chunks) == data
         assert max(len(chunk.data) for chunk in chunks) <= LONG_LINE + 200_000
-        for one, two in zip(chunks, chunks[1:], strict=False):
+        for one, two in itertools.pairwise(chunks):
             expected = one.offset + len(one.data) - (OVERLAP if one.continues else 0)
             assert two.offset == expected
 

@@ -45,7 +45,9 @@ def test_plain_traceback() -> None:
     assert (found.lines, found.message_lines) == ((2, 8), (8, 8))
     assert found.final.text == "ZeroDivisionError: float division by zero"
     assert found.complete
-    assert not (found.ignored or found.logged or found.chain)
+    assert not (found.ignored)
+    assert not (found.logged)
+    assert not (found.chain)
 
 
 @pytest.mark.parametrize(
@@ -308,25 +310,17 @@ SOUP = st.lists(
             "",
             "[rank1]: Traceback (most recent call last):",
             "Original Traceback (most recent call last):",
-        ]
-        + [
             '  File "a',
             '[rank1]:   File "x.py", line 1, in f',
             "[rank1]: ValueError: x",
             "  + Exception Group Traceback (most recent call last):",
-        ]
-        + [
             "  | ValueError: x",
             "  +-+---------------- 1 ----------------",
             "The above exception was the direct cause of the following exception:",
-        ]
-        + [
             "ray.exceptions.RayTaskError(E): ray::f() (pid=1)",
             '"Traceback (most recent call last):\\n  File \\"a\\"',
             "====================",
             "words",
-        ]
-        + [
             "Traceback (most recent call last): (RANK 3)",
             "During handling of the above exception, another exception occurred:",
         ]
