@@ -25,12 +25,14 @@ def diagnose(
     catalogue: Catalogue | None = None,
     engine: str | None = None,
     stdin: BinaryIO | None = None,
+    extra: Sequence[Source] = (),
 ) -> Diagnosis:
     """Diagnose a job from what it left behind.
 
     Arguments: `paths`, files, folders, globs, or "-" for `stdin`; `config`, the run's configuration (YAML, JSON or a
     launch script); `env`, a file of NAME=value lines; `settings`, facts as KEY=VALUE; `patterns`, folders of further
-    pattern files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name.
+    pattern files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name;
+    `extra`, further sources that lie in no file (see `Source.content`).
 
     Raises ConfigFileError where `config`, `env` or a setting cannot be read. Inputs that cannot be read do not raise:
     they stand in the result's inputs.
@@ -41,7 +43,7 @@ def diagnose(
     given = given_facts(config=config, env=env, settings=settings)
     catalogue = catalogue or load_catalogue(patterns)
     sources, problems = find_sources([str(path) for path in paths])
-    records = collect_all(sources, catalogue, engine=engine, stdin=stdin)
+    records = collect_all([*sources, *extra], catalogue, engine=engine, stdin=stdin)
     return reason(records, catalogue, given=given, problems=problems)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import regex
 
 RUNAWAY_SECONDS = 0.2
-_HOSTILE_LENGTH = 4000  # a text that long shows cubic and exponential searches, and lets quadratic ones pass
+_HOSTILE_LENGTH = 3000  # a text that long shows cubic and exponential searches, and lets quadratic ones pass
 _ADJACENT = re.compile(r"(?<!\\)((?:\\\\)*)\.[*+]\??\.[*+]")
 _NESTED = re.compile(r"\((?:\?:|\?P?<\w+>)?(?:\\.|\[[^\]]*\]|[^\\()\[\]])[*+]\)(?:[*+]|\{\d*,\})")
 _FILLERS = ("a", " ", "1", "a ", "1.", "-", ": ", "a_", "/a")

@@ -22,9 +22,14 @@ _COMMON = frozenset(
     re.findall(
         r"\w+",
         """
-        a and at be by cuda device end error file for from global has in info int is iteration layer line loss memory
-        model module nccl no not number of on or per py python rank rng size step tensor the time to torch train
-        training type user warning with
+        a after all allocated and args argument arguments at attention batch be been but by checkpoint config
+        consumed core cuda debug device elapsed end epoch error eval even file for from global gpu gpus grad has
+        have if in info int is it iteration iterations layer layernorm learning line lm loading loss max
+        megatron memory mlp model module more must nan nccl new no norm not now number of on one only or
+        parallel params per pipeline py python rank rate recompute reserved rng samples saving scale set should
+        size skipped step still tensor tflop tflops than that the then they this throughput time to torch train
+        training transformer type use used user using utilisation utilization validation value warn warning was
+        were when which will with you zeros
         """,
     )
 )

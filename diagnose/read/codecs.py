@@ -102,15 +102,17 @@ class _Zstd:
         self._make = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj
         self._decoder = self._make()
         self._rest = b""
+        self._at = 0
         self._begun = False
 
     def read1(self, size: int = -1, /) -> bytes:
         """Give the next bytes, `size` or more; raises EOFError where the archive is cut."""
         while True:
             # Small pieces bound what one call can unfold: at most some 30 MB a kilobyte.
-            piece, self._rest = self._rest[:1024], self._rest[1024:]
+            piece = self._rest[self._at : self._at + 1024]
+            self._at += len(piece)
             if not piece:
-                self._rest = self._raw.read(65536)
+                self._rest, self._at = self._raw.read(65536), 0
                 if self._rest:
                     continue
                 if self._begun and not self._decoder.eof:
@@ -121,7 +123,7 @@ class _Zstd:
             self._begun = True
             data = self._decoder.decompress(piece)
             if self._decoder.eof:
-                self._rest = self._decoder.unused_data + self._rest
+                self._at -= len(self._decoder.unused_data)
             if data:
                 return bytes(data)
 

@@ -35,6 +35,7 @@ class Source:
     node: str | None = None  # host name, from the file name
     attempt: int | None = None  # torchrun attempt or Slurm restart count, from the path
     stream: str | None = None  # "stdout" or "stderr", from the file name
+    content: bytes | None = None  # the text itself where it lies in no file: what a scheduler or an API answered
 
 
 @dataclass(frozen=True, slots=True)

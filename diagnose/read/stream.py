@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
@@ -192,6 +193,8 @@ def open_stream(source: Source, *, stdin: BinaryIO | None = None) -> ByteStream:
 
     `stdin` stands for standard input where the source's path is "-".
     """
+    if source.content is not None:
+        return _pipe(source, io.BytesIO(source.content), owned=False)
     if source.path == "-":
         return _pipe(source, stdin if stdin is not None else sys.stdin.buffer, owned=False)
     try:

@@ -160,6 +160,10 @@ class Text:
         else:
             begin = start if at is None else max(start, min(at - SHOWN // 2, end - SHOWN))
             raw = self._stream.read(begin, begin + SHOWN)
+            if at is None and b"\r" in raw:
+                # Of a long row of progress bars the last one counts.
+                begin = end - SHOWN
+                raw = self._stream.read(begin, end)
             if begin > start:
                 head = self._stream.read(start, start + _HEAD)
         if b"\r" in raw:

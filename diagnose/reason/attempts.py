@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from diagnose.facts.model import SourceRecord
 from diagnose.reason.incident import Incident
 
-
 # torchrun's agent names its own pid before the file; it reports one failing worker for each attempt.
 _AGENT = re.compile(r"(\d+) torch/distributed/elastic|torch\.distributed\.elastic")
 

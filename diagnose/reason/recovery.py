@@ -32,6 +32,10 @@ class Progress:
         self._starts = [step.start for step in self._steps]
         self._ends = [step for step in record.steps if step.kind == "exit"]
 
+    def before(self, start: int) -> bool:
+        """Tell whether a step was finished before a position."""
+        return bool(self._starts) and self._starts[0] < start
+
     def after(self, start: int) -> Sequence[Step]:
         """List the steps that were finished after a position."""
         return self._steps[bisect_right(self._starts, start) :]
@@ -119,9 +123,9 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
 def _ended_early(unit: Traceback, progress: Progress) -> bool:
     """Tell whether an exception left the main module and the run ended before the iteration it was to reach.
 
-    Its process wrote its progress to a buffered stdout, which stands behind the traceback.
+    Its process wrote its progress to a buffered stdout, all of which stands behind the traceback.
     """
-    if unit.logged or not unit.frames or unit.frames[0].function != "<module>":
+    if unit.logged or not unit.frames or unit.frames[0].function != "<module>" or progress.before(unit.start):
         return False
     last = progress.last()
     return last is not None and last.number is not None and last.number < last.metrics.get("total", 0)

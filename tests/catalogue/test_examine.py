@@ -36,5 +36,5 @@ def test_groups() -> None:
 def test_runaway() -> None:
     """An expression that runs away on its own words is found; a careful one is not."""
     assert runaway(r"(?:a|aa|b?a)+(?:a|a?a)+c") is not None
-    assert runaway(r"peers: .* of .* in .* at .* for .* end") is not None
+    assert runaway(r"peers: .* of .* in .* at .* for .* by .* to .* end") is not None
     assert runaway(r"num_heads \((?P<a>\d+)\) of .* tensor", ["num_heads (3) of the tensor"]) is None

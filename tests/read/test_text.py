@@ -64,6 +64,13 @@ def test_long_line_is_shown_in_a_window() -> None:
     assert text.line_at(len(data) - 3).number == 3
 
 
+def test_last_of_many_progress_bars_is_shown() -> None:
+    """A line of progress bars that is longer than what is shown gives the last bar, with the line's label."""
+    data = b"[default2]:" + b"".join(b"\rstep %d of 2000 of the bar" % step for step in range(2000)) + b"\nnext\n"
+    line = text_of(data).line_at(0)
+    assert (line.body, line.local_rank) == ("step 1999 of 2000 of the bar", 2)
+
+
 def test_source_fills_in_what_a_line_lacks() -> None:
     """Rank, node and stream of the file count where the line names none."""
     source = Source("x.log", rank=5, node="node-1", stream="stderr", local_rank=1)

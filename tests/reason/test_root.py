@@ -1,0 +1,185 @@
+"""Which failure is the root, and what the others are called."""
+
+from __future__ import annotations
+
+from tests.conftest import Diagnose
+from tests.reason.words import CHILD_FAILED, GLOO_CLOSED, OUT_OF_MEMORY, WATCHDOG, step, traceback
+
+
+def test_memory_before_timeouts(diagnose_logs: Diagnose) -> None:
+    """One rank runs out of memory, the others time out ten minutes later: the memory is the root."""
+    log = step(1) + traceback(OUT_OF_MEMORY, prefix="[rank3]: ")
+    log += "".join(WATCHDOG.format(rank=rank, clock="10:10:01") for rank in (0, 1, 2))
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.verdict == "identified"
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "cuda-oom"
+    assert diagnosis.root_cause.evidence[0].rank == 3
+    timeouts = next(each for each in diagnosis.fallout if each.pattern == "nccl-watchdog-timeout")
+    assert timeouts.ranks == (0, 1, 2)
+    assert timeouts.explained_by == "cuda-oom"
+    assert "waited from" in timeouts.why
+
+
+def test_later_in_the_file_yet_root(diagnose_logs: Diagnose) -> None:
+    """A victim's lost connection may stand before the failure that caused it."""
+    log = traceback(GLOO_CLOSED, prefix="[rank0]: ") + traceback("KeyError: 'labels'", prefix="[rank2]: ")
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].rank == 2
+    assert [each.pattern for each in diagnosis.fallout] == ["gloo-connection-closed"]
+
+
+def test_only_consequences(diagnose_logs: Diagnose) -> None:
+    """Where every rank that speaks only waited, the verdict says that the cause is elsewhere."""
+    log = "".join(WATCHDOG.format(rank=rank, clock="10:10:01") for rank in (0, 1))
+    diagnosis = diagnose_logs({"node-0.log": log})
+    assert diagnosis.verdict == "symptom_only"
+    assert diagnosis.root_cause is None
+    assert "other ranks or nodes" in diagnosis.summary
+
+
+def test_time_decides_over_files(diagnose_logs: Diagnose) -> None:
+    """The earlier stamp wins, whatever the files are called."""
+    later = "2026-05-06T10:00:09.000Z " + traceback("ValueError: late", prefix="").replace(
+        "\n", "\n2026-05-06T10:00:09.000Z ", 5
+    )
+    first = "2026-05-06T10:00:01.000Z " + traceback("ValueError: early and bad", prefix="").replace(
+        "\n", "\n2026-05-06T10:00:01.000Z ", 5
+    )
+    diagnosis = diagnose_logs({"rank_0.log": later, "rank_1.log": first})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].text.endswith("early and bad")
+    assert diagnosis.root_cause.evidence[0].rank == 1
+
+
+def test_two_that_cannot_be_told_apart(diagnose_logs: Diagnose) -> None:
+    """Two known failures in two files without any time are both named."""
+    diagnosis = diagnose_logs(
+        {
+            "rank_0.log": traceback(OUT_OF_MEMORY),
+            "rank_1.log": traceback("OSError: [Errno 28] No space left on device: '/ckpt/x'"),
+        }
+    )
+    assert diagnosis.verdict == "ambiguous"
+    assert diagnosis.root_cause is not None
+    named = {diagnosis.root_cause.pattern, *(each.pattern for each in diagnosis.alternatives)}
+    assert named == {"cuda-oom", "no-space-left"}
+
+
+def test_recovered(diagnose_logs: Diagnose) -> None:
+    """A failure that training went on after is none."""
+    log = step(1) + traceback("OSError: [Errno 5] Input/output error") + step(2) + step(3)
+    assert diagnose_logs({"train.log": log + step(100)}).verdict == "no_failure"
+
+
+def test_recovered_then_fatal(diagnose_logs: Diagnose) -> None:
+    """An error that was survived does not hide a later one that was not."""
+    log = step(1) + traceback("OSError: [Errno 5] Input/output error", function="retry") + step(2) + step(3)
+    diagnosis = diagnose_logs({"train.log": log + traceback(OUT_OF_MEMORY)})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "cuda-oom"
+
+
+def test_buffered_progress(diagnose_logs: Diagnose) -> None:
+    """Progress of a buffered stdout behind the traceback does not take it back: the launcher says that it failed."""
+    log = traceback("ZeroDivisionError: division by zero", prefix="[rank1]: ") + step(1) + step(2) + step(3)
+    log += CHILD_FAILED.format(code=1, local=1)
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].rank == 1
+
+
+def test_unknown_exception(diagnose_logs: Diagnose) -> None:
+    """What no pattern knows is reported with its type, its words and the user's own frame."""
+    log = traceback(
+        "acme.errors.FrobnicationError: the frob is out of tune", file="/workspace/acme/frob.py", function="frob"
+    )
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.verdict == "unknown"
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "unknown-exception"
+    assert diagnosis.root_cause.captures["type"] == "acme.errors.FrobnicationError"
+    assert "/workspace/acme/frob.py:41" in diagnosis.summary
+    assert diagnosis.root_cause.confidence == "low"
+
+
+def test_wrapper_alone(diagnose_logs: Diagnose) -> None:
+    """A launcher's exit code alone says that something failed, never what."""
+    diagnosis = diagnose_logs({"train.log": step(1) + CHILD_FAILED.format(code=1, local=0)})
+    assert diagnosis.verdict == "unknown"
+    assert diagnosis.root_cause is None
+
+
+def test_killed_is_not_out_of_memory(diagnose_logs: Diagnose) -> None:
+    """SIGKILL without a kernel record stays a symptom."""
+    diagnosis = diagnose_logs({"train.log": step(1) + CHILD_FAILED.format(code=-9, local=0)})
+    assert diagnosis.verdict == "symptom_only"
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.category not in ("host-memory", "gpu-memory")
+    assert any("kernel log" in each for each in diagnosis.missing)
+
+
+def test_killed_and_confirmed(diagnose_logs: Diagnose) -> None:
+    """A kernel record of the out-of-memory killer turns the symptom into a cause."""
+    kernel = (
+        "[12345.678901] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,"
+        "oom_memcg=/slurm/job_7,task_memcg=/slurm/job_7,task=python3,pid=26179,uid=1000\n"
+        "[12345.678950] Memory cgroup out of memory: Killed process 26179 (python3) total-vm:1024kB, anon-rss:512kB, "
+        "file-rss:0kB, shmem-rss:0kB, UID:1000 pgtables:12kB oom_score_adj:0\n"
+    )
+    diagnosis = diagnose_logs({"train.log": step(1) + CHILD_FAILED.format(code=-9, local=0), "dmesg.txt": kernel})
+    assert diagnosis.verdict == "identified"
+    assert diagnosis.root_cause is not None
+    assert any("Killed process" in each.text or "oom-kill" in each.text for each in diagnosis.root_cause.evidence)
+
+
+def test_last_attempt_counts(diagnose_logs: Diagnose) -> None:
+    """The last attempt is diagnosed; an earlier one failed for another reason."""
+    log = traceback(OUT_OF_MEMORY, prefix="[rank0]: ") + CHILD_FAILED.format(code=1, local=0) + step(1)
+    log += traceback("KeyError: 'labels'", prefix="[rank1]: ") + CHILD_FAILED.format(code=1, local=1)
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].rank == 1
+
+
+def test_silent_rank(diagnose_logs: Diagnose) -> None:
+    """Three of four ranks time out; the fourth says nothing, and is named."""
+    waited = (
+        "RuntimeError: [/pytorch/gloo/transport/tcp/unbound_buffer.cc:78] "
+        "Timed out waiting 8000ms for recv operation to complete"
+    )
+    logs = {f"rank_{rank}.log": traceback(waited, prefix=f"[rank{rank}]: ") for rank in (0, 1, 3)}
+    logs["rank_2.log"] = "loading shard 17\n"
+    diagnosis = diagnose_logs(logs)
+    assert diagnosis.verdict == "symptom_only"
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "rank-went-silent"
+    assert diagnosis.root_cause.evidence[0].rank == 2
+    assert diagnosis.root_cause.evidence[0].text == "loading shard 17"
+
+
+def test_counters_name_the_straggler(diagnose_logs: Diagnose) -> None:
+    """Equal enqueued and completed numbers mean that the rank never entered the collective."""
+    line = (
+        "[rank{rank}]:[E506 10:10:01.102 ProcessGroupNCCL.cpp:1785] [PG ID 0 PG GUID 0 Rank {rank}] Exception (either "
+        "an error or timeout) detected by watchdog at work: 11, last enqueued NCCL work: {enqueued}, last completed NCCL "
+        "work: 10.\n"
+    )
+    log = "".join(line.format(rank=rank, enqueued=10 if rank == 1 else 11) for rank in range(4))
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].rank == 1
+    assert "enqueued 10" in diagnosis.root_cause.summary
+
+
+def test_healthy(diagnose_logs: Diagnose) -> None:
+    """Progress to the end is no failure."""
+    diagnosis = diagnose_logs({"train.log": "".join(step(number) for number in range(1, 101))})
+    assert diagnosis.verdict == "no_failure"
+    assert diagnosis.run.last_iteration == 100
+
+
+def test_empty(diagnose_logs: Diagnose) -> None:
+    """An empty log fails nothing."""
+    assert diagnose_logs({"train.log": ""}).verdict == "no_failure"
