@@ -44,7 +44,9 @@ class Assembly:
             digest=hashlib.sha256(b"".join(self.contents)).hexdigest()[:12],
             aliases=self.aliases,
             wordings=tuple(wordings),
-            predictions={pattern.id: pattern.predict for pattern in self.patterns.values() if pattern.predict},
+            predictions={each.id: each.predict for each in self.patterns.values() if each.predict},
+            later={each.id: each.predict_later for each in self.patterns.values() if each.predict_later},
+            comparisons={each.id: each.compare for each in self.patterns.values() if each.compare},
         )
 
 

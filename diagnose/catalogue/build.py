@@ -30,7 +30,7 @@ REQUIRED = (
 KEYS = (
     *REQUIRED,
     *("aliases", "about", "summary", "specificity", "conclusive", "explains", "confirms", "cancelled_by", "predict"),
-    *("let", "action", "override", "disabled", "lasting", "marks", "victim"),
+    *("let", "action", "override", "disabled", "lasting", "marks", "victim", "predict_later", "compare"),
 )
 ALTERNATIVE_KEYS = (
     *("regex", "exception", "context", "frame", "not", "near", "versions", "title", "implies", "literal", "note"),
@@ -61,7 +61,8 @@ def build_pattern(report: Report, table: Table, *, family: str, shared: Mapping[
     names = Names()
     match = _match(form, names)
     let = rules.let(form, names)
-    predict = rules.condition(form, "predict", names)
+    predict, later = rules.condition(form, "predict", names), rules.condition(form, "predict_later", names)
+    compare = rules.condition(form, "compare", names)
     checks = rules.checks(form, names, shared["checks"])
     matching, look_alikes = _samples(form, names, inferred=any(each.inferred for each in match))
     pattern = Pattern(
@@ -84,6 +85,8 @@ def build_pattern(report: Report, table: Table, *, family: str, shared: Mapping[
         confirms=_mentioned(form, "confirms"),
         cancelled_by=_mentioned(form, "cancelled_by"),
         predict=predict,
+        predict_later=later,
+        compare=compare,
         let=let,
         checks=checks,
         causes=rules.causes(form, names),

@@ -34,7 +34,7 @@ from diagnose.catalogue.model import (
     Wording,
 )
 
-SCHEMA = 1  # of the cache file; raised when the meaning of a field changes
+SCHEMA = 2  # of the cache file; raised when the meaning of a field changes
 KEEP = 16  # cache files, one for each set of layers; older ones are removed
 # A file edited twice within one tick of a coarse file-system clock could look unedited.
 _SETTLED_NS = 2_000_000_000
@@ -102,6 +102,8 @@ def fetch(found: Layers) -> Catalogue | None:
             aliases=head["aliases"],
             wordings=tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in head["wordings"]),
             predictions=head["predictions"],
+            later=head["later"],
+            comparisons=head["comparisons"],
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -141,6 +143,8 @@ def _serialise(found: Layers, catalogue: Catalogue) -> bytes:
         "aliases": catalogue.aliases,
         "wordings": catalogue.wordings,
         "predictions": catalogue.predictions,
+        "later": catalogue.later,
+        "comparisons": catalogue.comparisons,
         "places": places,
     }
     rest = json.dumps(head, separators=(",", ":")).encode() + b"\n" + b"".join(bodies)

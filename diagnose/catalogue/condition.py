@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 from diagnose.catalogue.version import Version
 
-NAMESPACES = ("config", "env", "capture", "let", "check", "run", "memory")
+NAMESPACES = ("config", "env", "capture", "let", "check", "run", "memory", "before", "after", "change")
+COMPARED = ("before", "after", "change")  # namespaces that only a comparison of runs knows
 VERSIONS = (
     *("core", "bridge", "lm", "te", "torch", "nccl", "cuda", "driver", "deepspeed", "transformers", "lightning"),
     *(

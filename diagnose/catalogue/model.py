@@ -160,6 +160,8 @@ class Pattern:
     confirms: tuple[str, ...] = ()  # for confirmations: the pattern ids it turns into a proven cause
     cancelled_by: tuple[str, ...] = ()  # pattern ids that, seen later from the same speaker, take it back
     predict: str = ""  # condition on configuration: would this fail? (used before a run, and as a risk)
+    predict_later: str = ""  # the same, where the run starts and fails afterwards: at the first step, at graph capture
+    compare: str = ""  # condition on two runs: does the comparison show it?
     let: dict[str, str] = field(default_factory=dict)  # named values for the conditions, in order
     checks: tuple[CheckRule, ...] = ()
     causes: tuple[CauseRule, ...] = ()
@@ -207,3 +209,5 @@ class Catalogue:
     aliases: dict[str, str] = field(default_factory=dict)
     wordings: tuple[Wording, ...] = ()  # of all patterns, in the order of `patterns`
     predictions: dict[str, str] = field(default_factory=dict)  # pattern id -> its `predict`, where it has one
+    later: dict[str, str] = field(default_factory=dict)  # the same for `predict_later`
+    comparisons: dict[str, str] = field(default_factory=dict)  # the same for `compare`

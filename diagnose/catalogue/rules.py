@@ -19,7 +19,10 @@ TARGETS = (
 )
 # Facts that the program reads off an out-of-memory message by itself (facts/oom.py).
 ADDED_CAPTURES = frozenset(
-    ["requested", "total", "free", "allocated", "reserved", "unallocated", "pools", "this_process", "other_processes", "allowed"]
+    (
+        *("requested", "total", "free", "allocated", "reserved", "unallocated", "pools"),
+        *("this_process", "other_processes", "allowed"),
+    )
 )
 CHECK_KEYS = ("id", "use", "question", "when", "observed", "look")
 CAUSE_KEYS = ("id", "text", "when")

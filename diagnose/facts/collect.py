@@ -9,6 +9,7 @@ from typing import BinaryIO
 from diagnose.catalogue.compile import Matcher, compile_alternative, exception_name
 from diagnose.catalogue.model import Alternative, Catalogue, Near, Wording
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
+from diagnose.facts.moment import moment_of
 from diagnose.facts.oom import read_oom
 from diagnose.facts.progress import ProgressMeter
 from diagnose.facts.readers import READERS, STEP_READERS
@@ -98,7 +99,7 @@ def collect(source: Source, probe: Probe, *, stdin: BinaryIO | None = None) -> S
         index, meter, voices = LineIndex(), ProgressMeter(), VoiceMeter()
         result = scan(stream, index, probe.database, (meter, voices))
         text = Text(stream, index, source)
-        record = _Collector(source, probe, result, text, meter).record()
+        record = _Collector(source, probe, result, text, meter, stream.modified).record()
         record.voices = voices_of(voices, text)
         return record
 
@@ -106,14 +107,23 @@ def collect(source: Source, probe: Probe, *, stdin: BinaryIO | None = None) -> S
 class _Collector:
     """Looks closer at one scanned source."""
 
-    def __init__(self, source: Source, probe: Probe, result: ScanResult, text: Text, meter: ProgressMeter) -> None:
+    def __init__(
+        self,
+        source: Source,
+        probe: Probe,
+        result: ScanResult,
+        text: Text,
+        meter: ProgressMeter,
+        modified: float | None,
+    ) -> None:
         self._source = source
         self._probe = probe
         self._result = result
         self._text = text
         self._meter = meter
+        self._modified = modified
         heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == _TRACEBACK]
-        self._tracebacks = [self._with_talk(unit) for unit in read_tracebacks(text, heads)]
+        self._tracebacks = [self._looked_at(unit) for unit in read_tracebacks(text, heads)]
 
     def record(self) -> SourceRecord:
         source, result = self._source, self._result
@@ -141,9 +151,9 @@ class _Collector:
         self._who_and_when(record, tail)
         return record
 
-    def _with_talk(self, unit: Traceback) -> Traceback:
-        """Count the ordinary lines that the same speaker says after a traceback."""
-        last = self._text.line_at(unit.start)
+    def _looked_at(self, unit: Traceback) -> Traceback:
+        """Make a traceback's time comparable, and count the ordinary lines that its speaker says after it."""
+        head = last = self._text.line_at(unit.start)
         for line in self._text.after(last, unit.lines[1] - unit.lines[0]):
             last = line
         talk = 0
@@ -153,7 +163,10 @@ class _Collector:
             if _HEADS[0].decode() in line.body or talk >= _TALK:
                 break
             talk += 1
-        return replace(unit, talk_after=talk)
+        time = moment_of(head, self._modified)
+        if time is None:
+            time = moment_of(last, self._modified)
+        return replace(unit, talk_after=talk, time=time)
 
     # -- events --------------------------------------------------------------------------------------------------
 
@@ -256,7 +269,7 @@ class _Collector:
             line.rank,
             line.local_rank,
             line.node,
-            line.time,
+            moment_of(line, self._modified),
             number,
         )
 
@@ -304,8 +317,8 @@ class _Collector:
 
     def _who_and_when(self, record: SourceRecord, tail: Sequence[Line]) -> None:
         head = [self._text.line_at(0), *self._text.after(self._text.line_at(0), 60)] if record.bytes else []
-        times = [line.time for line in (*head, *tail) if line.time is not None]
-        times += [step.time for step in record.steps if step.time is not None]
+        moments = [moment_of(line, self._modified) for line in (*head, *tail)] + [step.time for step in record.steps]
+        times = [moment for moment in moments if moment is not None]
         record.first_time, record.last_time = min(times, default=None), max(times, default=None)
         for line in (*head, *tail):
             record.lanes[line.lane] = max(record.lanes.get(line.lane, 0), line.number)

@@ -11,6 +11,7 @@ from diagnose.facts.model import Observation, Value
 
 # Who is believed when two readers disagree; what is not listed stands in the middle.
 TRUST: Mapping[str, int] = {
+    "settled": 110,  # what the framework makes of a setting before it validates
     "set": 100,  # the user says so
     "proven": 90,  # the failure's own wording proves it
     "config-file": 80,  # the user hands the file in

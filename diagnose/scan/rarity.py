@@ -5,8 +5,8 @@ The native engine is fast where the ends of its literals are rare, so a literal 
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
-from operator import sub
+from itertools import accumulate, repeat
+from operator import add, sub
 
 _SHORTEST = 16
 _TAIL = 8  # bytes at the end of a literal that Hyperscan's first and fastest test looks at
@@ -41,6 +41,6 @@ def rare_end(literal: bytes) -> int:
     if len(literal) <= _SHORTEST:
         return len(literal)
     text = literal.decode("latin-1").lower().translate(_DIGITS)
-    sums = [0, *accumulate(_WEIGHTS.get(first + second, 0) for first, second in pairwise(text))]
+    sums = [0, *accumulate(map(_WEIGHTS.get, map(add, text, text[1:]), repeat(0)))]
     common = list(map(sub, sums[_SHORTEST - 1 :], sums[_SHORTEST - _TAIL :]))
     return _SHORTEST + common.index(min(common))

@@ -19,6 +19,7 @@ SETTLE_EVERY = 32_000_000
 PIN_BEFORE = 16 * 1024
 PIN_AFTER = 48 * 1024
 DENSE = 10_000  # places; finding them one by one costs more than to build a database that tells them once a block
+DENSITY = 0.0002  # places a byte, below which they cost next to nothing
 DENSE_BLOCK = 50
 REBUILDS = 4
 _NAMED = 5
@@ -79,6 +80,7 @@ class _Scan:
         )  # places since the last rebuilding, of anchors that nobody looks at closely
         self.misfires = database.misfires
         self.rebuilds = 0
+        self.built_at = 0
         self.sampler = sampler
         self.verifier = Verifier()
         self.ledgers: dict[int, Ledger] = {}
@@ -111,8 +113,9 @@ class _Scan:
                 self._pin(hit)
         self.sampler.offer(block)
         wasted = self.dense.total() + self.current.misfires - self.misfires
-        if wasted >= DENSE and self.rebuilds < REBUILDS:
+        if wasted >= max(DENSE, DENSITY * (block.base - self.built_at)) and self.rebuilds < REBUILDS:
             self.rebuilds += 1
+            self.built_at = block.base
             self.current = self.current.quieted(self.current.quiet | self.dense.keys())
             self.dense.clear()
             self.misfires = 0

@@ -205,7 +205,7 @@ def test_logger_prefix_on_every_line() -> None:
 def test_rich_traceback() -> None:
     """A boxed traceback gives its frames and type."""
     log = """╭─────────────── Traceback (most recent call last) ───────────────╮
-│ /work/t.py:10 in main                                           │
+│ /code/t.py:10 in main                                           │
 │                                                                 │
 │    9 def main():                                                │
 │ ❱ 10     boom()                                                 │

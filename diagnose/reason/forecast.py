@@ -1,0 +1,94 @@
+"""Judges a configuration that has not run: which patterns say that it would fail, in which releases, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from diagnose.catalogue.condition import Outcome, evaluate
+from diagnose.catalogue.model import Catalogue, Pattern
+from diagnose.catalogue.version import Version
+from diagnose.facts.defaults import constructed_defaults
+from diagnose.facts.model import Observation
+from diagnose.facts.releases import Release, releases_for, spans
+from diagnose.facts.run import Facts
+from diagnose.facts.settled import settled
+from diagnose.reason import words
+from diagnose.reason.finding import make_finding
+from diagnose.reason.plan import plan_of
+from diagnose.reason.printed import Printed, printed_by
+from diagnose.reason.result import ConfigValue, Finding, Fix
+from diagnose.reason.scope import EventScope
+
+ForecastVerdict = Literal["would_fail", "would_fail_later", "at_risk", "no_conflict"]
+_NO_FAILURE = ("performance", "gpu-memory")  # categories of patterns that no error belongs to
+
+
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """One thing that a configuration leads to."""
+
+    finding: Finding
+    printed: Printed | None  # the error as it would be printed; None for what prints none
+    releases: str  # for which releases it holds, in words; "" where the release is given
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a configuration would lead to, before it has run."""
+
+    verdict: ForecastVerdict
+    summary: str  # one sentence a person can act on
+    framework: str  # megatron-core | megatron-lm | megatron-bridge | nemo
+    versions: dict[str, str]  # as given, or the lines of releases that were tried
+    fails: tuple[Foretold, ...] = ()  # refused at start-up
+    later: tuple[Foretold, ...] = ()  # accepted at start-up, fails afterwards
+    risks: tuple[Foretold, ...] = ()  # runs, but slower or tighter than it should
+    plan: tuple[Fix, ...] = ()  # all fixes that apply, in the order to try them
+    config: Mapping[str, ConfigValue] = ()  # type: ignore[assignment]
+
+
+@dataclass(slots=True)
+class _Held:
+    """A pattern that holds: where first, and for which releases."""
+
+    pattern: Pattern
+    outcome: Outcome
+    facts: Facts
+    releases: list[Release]
+
+
+def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) -> Forecast:
+    """Judge a configuration.
+
+    Arguments: the catalogue; `seen`, what is known of the configuration, its environment and its versions; `framework`, the
+    one that will construct it (megatron-core, megatron-lm, megatron-bridge or nemo).
+    """
+    given = Facts(seen)
+    releases = releases_for(framework, given)
+    exact = len(releases) == 1
+    worlds = [(release, _constructed(seen, release, framework)) for release in releases]
+
+    def held(conditions: Mapping[str, str]) -> list[Foretold]:
+        found = _held(catalogue, conditions, worlds)
+        return [_foretold(each, framework, releases) for each in found]
+
+    now, later = held(catalogue.predictions), held(catalogue.later)
+    errors = [each for each in now if _fails(each)]
+    risks = [each for each in now if not _fails(each)]
+    verdict: ForecastVerdict = (
+        "would_fail" if errors else "would_fail_later" if later else "at_risk" if risks else "no_conflict"
+    )
+    first = [*errors, *later, *risks]
+    return Forecast(
+        verdict=verdict,
+        summary=_summary(verdict, first),
+        framework=framework,
+        versions=given.versions() if exact else {releases[0].name: spans(releases, releases)},
+        fails=tuple(errors),
+        later=tuple(later),
+        risks=tuple(risks),
+        plan=plan_of(first[0].finding, [each.finding for each in first[1:]]) if first else (),
+        config=_values(worlds[-1][1]),
+    )
