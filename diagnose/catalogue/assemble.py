@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from diagnose.catalogue import rules
 from diagnose.catalogue.build import KEYS, build_pattern
+from diagnose.catalogue.codes import FOLDER, is_code_table, read_codes
 from diagnose.catalogue.document import Items, Scalar, Table, Where, read_document
 from diagnose.catalogue.form import Form, Report, did_you_mean
 from diagnose.catalogue.layers import SHARED, Layers, PatternFile
@@ -28,6 +29,7 @@ class Assembly:
     aliases: dict[str, str] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)  # all ids that any file claims, in force or not
     shared: dict[str, dict[str, Table]] = field(default_factory=lambda: {kind: {} for kind in _SHARED_KINDS})
+    codes: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)  # table -> code -> field -> text
     contents: list[bytes] = field(default_factory=list)  # digests of the files
 
     def catalogue(self) -> Catalogue:
@@ -47,6 +49,7 @@ class Assembly:
             predictions={each.id: each.predict for each in self.patterns.values() if each.predict},
             later={each.id: each.predict_later for each in self.patterns.values() if each.predict_later},
             comparisons={each.id: each.compare for each in self.patterns.values() if each.compare},
+            codes=self.codes,
         )
 
 
@@ -85,8 +88,13 @@ def _read(state: Assembly, file: PatternFile) -> Table | Items | Scalar | None:
 
 
 def _take_shared(state: Assembly, file: PatternFile, node: Table | Items | Scalar) -> None:
+    if is_code_table(file.relative):
+        table = state.codes.setdefault(file.stem, {})
+        for code, fields in read_codes(state.report, node).items():
+            table[code] = table.get(code, {}) | fields
+        return
     if file.stem not in _SHARED_KINDS:
-        state.report.add(node.where, f"`{SHARED}` holds checks.yaml and fixes.yaml only")
+        state.report.add(node.where, f"`{SHARED}` holds checks.yaml, fixes.yaml and {FOLDER}/ only")
         return
     keys, what = _SHARED_KINDS[file.stem]
     state.shared[file.stem] |= rules.shared_entries(state.report, node, keys, what)
@@ -112,6 +120,7 @@ def _take_pattern(state: Assembly, file: PatternFile, table: Table) -> None:
         _admit(state, report, table, build_pattern(report, table, family=file.family, shared=state.shared))
     state.report.troubles += report.troubles
     state.report.mentions += report.mentions
+    state.report.tables += report.tables
 
 
 def _overlay(state: Assembly, report: Report, file: PatternFile, table: Table, earlier: str) -> None:
@@ -176,3 +185,6 @@ def _check_relations(state: Assembly) -> None:
             state.report.add(
                 where, f"no pattern, category or role is called `{name}`", did_you_mean(name, sorted(names))
             )
+    for where, name in state.report.tables:
+        if name not in state.codes:
+            state.report.add(where, f"no table of codes is called `{name}`", did_you_mean(name, sorted(state.codes)))

@@ -34,7 +34,7 @@ from diagnose.catalogue.model import (
     Wording,
 )
 
-SCHEMA = 2  # of the cache file; raised when the meaning of a field changes
+SCHEMA = 3  # of the cache file; raised when the meaning of a field changes
 KEEP = 16  # cache files, one for each set of layers; older ones are removed
 # A file edited twice within one tick of a coarse file-system clock could look unedited.
 _SETTLED_NS = 2_000_000_000
@@ -102,6 +102,7 @@ def fetch(found: Layers) -> Catalogue | None:
             aliases=head["aliases"],
             wordings=tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in head["wordings"]),
             predictions=head["predictions"],
+            codes=head["codes"],
             later=head["later"],
             comparisons=head["comparisons"],
         )
@@ -143,6 +144,7 @@ def _serialise(found: Layers, catalogue: Catalogue) -> bytes:
         "aliases": catalogue.aliases,
         "wordings": catalogue.wordings,
         "predictions": catalogue.predictions,
+        "codes": catalogue.codes,
         "later": catalogue.later,
         "comparisons": catalogue.comparisons,
         "places": places,

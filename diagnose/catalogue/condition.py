@@ -158,7 +158,7 @@ def _check(node: ast.expr, names: list[str], calls: list[tuple[str, tuple[str, .
                 raise ConditionError(f"unknown name {name!r}; facts are written like config.KEY or env.NAME", column)
             names.append(name)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            if name not in _FUNCTIONS and name not in ("known", "default", "found", "frame"):
+            if name not in _FUNCTIONS and name not in _ASKING:
                 raise ConditionError(f"unknown function {name!r}; there are {', '.join(FUNCTIONS)}", column)
             texts = [a.value for a in arguments if isinstance(a, ast.Constant)]
             calls.append((name, tuple(value for value in texts if isinstance(value, str))))
@@ -318,7 +318,10 @@ def _call(name: str, arguments: list[ast.expr], scope: Scope, seen: Outcome) -> 
         return all(value is not UNKNOWN for value in values)
     if name == "default":
         return next((value for value in values if value is not UNKNOWN), UNKNOWN)
-    return UNKNOWN if any(value is UNKNOWN for value in values) else _FUNCTIONS[name](*values)
+    if name == "code" and not any(value is UNKNOWN for value in values):
+        table, number, asked = values
+        return _fact(f"code.{table}.{number}.{asked}", scope, seen)
+    return UNKNOWN if name == "code" or any(value is UNKNOWN for value in values) else _FUNCTIONS[name](*values)
 
 
 _UNITS = {"b": 1, "byte": 1, "bytes": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
@@ -380,7 +383,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "matches": _matches,
     "sum_sizes": _sum_sizes,
 }
-FUNCTIONS = ("known", "default", "found", "frame", *_FUNCTIONS)
+_ASKING = ("known", "default", "found", "frame", "code")
+FUNCTIONS = (*_ASKING, *_FUNCTIONS)
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,

@@ -15,6 +15,7 @@ class Report:
 
     troubles: list[Trouble] = field(default_factory=list)
     mentions: list[tuple[Where, str]] = field(default_factory=list)  # ids, categories or roles, decided across files
+    tables: list[tuple[Where, str]] = field(default_factory=list)  # tables of codes that conditions ask
 
     def add(self, where: Where, message: str, hint: str = "") -> None:
         """Note a trouble."""

@@ -211,3 +211,4 @@ class Catalogue:
     predictions: dict[str, str] = field(default_factory=dict)  # pattern id -> its `predict`, where it has one
     later: dict[str, str] = field(default_factory=dict)  # the same for `predict_later`
     comparisons: dict[str, str] = field(default_factory=dict)  # the same for `compare`
+    codes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)  # table -> code -> field -> text

@@ -81,6 +81,8 @@ def _check_condition(report: Report, node: Scalar, text: str, names: Names, aske
     for function, texts in parsed.calls:
         if function == "found":
             report.mentions += [(node.where, each) for each in texts]
+        elif function == "code":
+            report.tables += [(node.where, each) for each in texts[:1]]
         elif function in ("frame", "matches", "sum_sizes"):
             for fault in examine(texts[-1])[1] if texts else ():
                 if "without a name" not in fault.message:

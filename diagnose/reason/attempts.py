@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 
 from diagnose.facts.model import SourceRecord
+from diagnose.reason.choice import choose
 from diagnose.reason.incident import Incident
+from diagnose.reason.result import Attempt
 
 # torchrun's agent names its own pid before the file; it reports one failing worker for each attempt.
 _AGENT = re.compile(r"(\d+) torch/distributed/elastic|torch\.distributed\.elastic")
@@ -29,11 +31,11 @@ def _marks(found: Sequence[Incident]) -> dict[int, list[int]]:
     return marks
 
 
-def last_attempt(found: Sequence[Incident], records: Sequence[SourceRecord]) -> list[Incident]:
-    """Return the incidents of the last attempt.
+def number_attempts(found: Sequence[Incident], records: Sequence[SourceRecord]) -> int:
+    """Write into each incident which attempt it belongs to; return the number of the last attempt that reports anything.
 
-    Attempts come from paths (torchrun's `attempt_1`) or, inside one log, from a pattern that marks a restart. When the
-    last attempt reports nothing, the one before it is what is left to explain.
+    Attempts come from paths (torchrun's `attempt_1`) or, inside one log, from a pattern that marks a restart and from the
+    agent's reports of failed workers.
     """
     numbered = {index: record.attempt for index, record in enumerate(records) if record.attempt is not None}
     offset = max(numbered.values(), default=0)
@@ -41,6 +43,20 @@ def last_attempt(found: Sequence[Incident], records: Sequence[SourceRecord]) -> 
     for each in found:
         passed = sum(1 for start in marks.get(each.source, ()) if start < each.start)
         each.attempt = numbered.get(each.source, offset if not marks.get(each.source) else 0) + passed
-    failed = [each for each in found if each.role not in ("advice", "progress")]
-    last = max((each.attempt for each in failed), default=0)
-    return [each for each in found if each.attempt == last]
+    return max((each.attempt for each in found if each.role not in ("advice", "progress")), default=0)
+
+
+def earlier_attempts(found: Sequence[Incident], last: int) -> tuple[Attempt, ...]:
+    """Name what ended each earlier attempt, by the same choice of the root."""
+    told: list[Attempt] = []
+    for number in range(last):
+        own = [each for each in found if each.attempt == number]
+        root = choose(own).root
+        if root is None:
+            if any(each.role in ("wrapper", "cascade") for each in own):
+                told.append(Attempt(number, "", "nothing in the log says why"))
+            continue
+        pattern, unit = root.first.pattern, root.first.traceback
+        title = pattern.title if pattern else f"{unit.type}: {unit.message.splitlines()[0][:120]}" if unit else ""
+        told.append(Attempt(number, pattern.id if pattern else "unknown-exception", title, root.first.evidence))
+    return tuple(told)

@@ -14,7 +14,7 @@ from diagnose.facts.run import Facts
 from diagnose.read.model import Problem
 from diagnose.reason import words
 from diagnose.reason.action import action_for
-from diagnose.reason.attempts import last_attempt
+from diagnose.reason.attempts import earlier_attempts, number_attempts
 from diagnose.reason.choice import Choice, choose
 from diagnose.reason.fallout import fallout_of
 from diagnose.reason.finding import make_finding
@@ -40,8 +40,10 @@ class Reasoner:
         self.why = ""  # how the root was inferred, where no line says it
         self.catalogue = catalogue
         found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
-        self.incidents = last_attempt(found, self.records)
-        identify(self.incidents, self.records)
+        last = number_attempts(found, self.records)
+        identify(found, self.records)
+        self.attempts = earlier_attempts(found, last)
+        self.incidents = [each for each in found if each.attempt == last]
         mark_recovered(self.incidents, self.records)
         self.choice = choose(self.incidents)
         self.framework = framework_of(self.records)
@@ -86,7 +88,7 @@ class Reasoner:
             last = next((step.number for step in reversed(before) if step.kind == "iteration"), None)
             known = {"run.phase": phase, "run.last_iteration": last, "run.rank": incident.rank}
             extra = {key: Seen(value) for key, value in known.items() if value is not None}
-        return EventScope(self.facts, pattern_of, incident, self.names, extra)
+        return EventScope(self.facts, pattern_of, incident, self.names, extra, self.catalogue.codes)
 
     def finding(self, group: Group, confidence: Confidence, why: str, proof: Sequence[Incident] = ()) -> Finding:
         """Write the finding of a group: its first line, those of other ranks, and what proves it."""
@@ -142,6 +144,7 @@ def reason(
         run=run,
         inputs=_inputs(work.records, problems),
         missing=missing_of(work.records, verdict, root),
+        attempts=work.attempts if verdict != "no_failure" else (),
         notes=last_words(work.records) if verdict in ("unknown", "symptom_only") and not root else (),
     )
     from diagnose.reason.summary import summary_of

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from diagnose.catalogue.condition import Outcome, evaluate
 from diagnose.catalogue.model import Catalogue, Pattern
-from diagnose.catalogue.version import Version
 from diagnose.facts.defaults import constructed_defaults
 from diagnose.facts.model import Observation
 from diagnose.facts.releases import Release, releases_for, spans
@@ -46,7 +45,7 @@ class Forecast:
     later: tuple[Foretold, ...] = ()  # accepted at start-up, fails afterwards
     risks: tuple[Foretold, ...] = ()  # runs, but slower or tighter than it should
     plan: tuple[Fix, ...] = ()  # all fixes that apply, in the order to try them
-    config: Mapping[str, ConfigValue] = ()  # type: ignore[assignment]
+    config: dict[str, ConfigValue] = field(default_factory=dict)  # what somebody set
 
 
 @dataclass(slots=True)
@@ -92,3 +91,68 @@ def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) 
         plan=plan_of(first[0].finding, [each.finding for each in first[1:]]) if first else (),
         config=_values(worlds[-1][1]),
     )
+
+
+def _constructed(seen: Sequence[Observation], release: Release, framework: str) -> Facts:
+    """Give the configuration as the release's classes would hold it: defaults under it, their own changes on top."""
+    known = [
+        *constructed_defaults(release.core, framework),
+        *spanning([release]),
+        *seen,
+        Observation("run.framework", framework, None, "derived"),
+    ]
+    return Facts([*known, *settled(Facts(known), release.core, framework)])
+
+
+def _held(catalogue: Catalogue, conditions: Mapping[str, str], worlds: Sequence[tuple[Release, Facts]]) -> list[_Held]:
+    found: dict[str, _Held] = {}
+    for name, condition in conditions.items():
+        pattern = catalogue.patterns[name]
+        for release, facts in worlds:
+            outcome = evaluate(condition, EventScope(facts, pattern, None, frozenset(), {}))
+            if outcome.answer:
+                before = found.get(name)
+                holding = [*(before.releases if before else []), release]
+                found[name] = _Held(pattern, outcome, facts, holding)
+    return list(found.values())
+
+
+def _foretold(held: _Held, framework: str, tried: Sequence[Release]) -> Foretold:
+    facts = Facts([*held.facts.all(), *spanning(held.releases)]) if len(held.releases) > 1 else held.facts
+    evidence = words.lines(held.outcome.used.values())
+    told = words.facts(held.outcome)
+    why = f"The configuration holds it: {told}." if told else "The configuration holds it."
+    scope = EventScope(facts, held.pattern, None, frozenset(), {})
+    confidence: Literal["high", "medium"] = "high" if held.pattern.category not in _NO_FAILURE else "medium"
+    finding = make_finding(held.pattern, scope, evidence, confidence, why, framework)
+    printed = printed_by(held.pattern, facts, framework)
+    return Foretold(finding, printed, spans(held.releases, tried))
+
+
+def _fails(each: Foretold) -> bool:
+    return each.finding.role == "root" and each.finding.category not in _NO_FAILURE
+
+
+def _summary(verdict: ForecastVerdict, found: Sequence[Foretold]) -> str:
+    if not found:
+        return "No known conflict: nothing in this configuration is known to fail."
+    first = found[0]
+    text = first.finding.summary.rstrip(". ")
+    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
+    where = f" in {first.releases}" if first.releases else ""
+    lead = {
+        "would_fail": "Would fail at start-up",
+        "would_fail_later": "Would start and fail later",
+        "at_risk": "No known conflict, but a risk",
+    }[verdict]
+    return f"{lead}{where}: {text}{more}."
+
+
+def _values(facts: Facts) -> dict[str, ConfigValue]:
+    """List what somebody set; defaults would only hide it."""
+    found: dict[str, ConfigValue] = {}
+    for key, seen in facts.observations("config").items():
+        known = facts.lookup(f"config.{key}")
+        if known is not None and seen.origin != "default":
+            found[key] = ConfigValue(seen.value, words.origin(known))
+    return found

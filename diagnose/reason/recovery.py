@@ -75,7 +75,8 @@ def mark_recovered(incidents: Sequence[Incident], records: Sequence[SourceRecord
 
 def _revive_the_dead(incidents: Sequence[Incident], progress: Sequence[Progress]) -> None:
     """Take back "the job went on" where the launcher says that this very rank failed, and no step lies in between."""
-    ends = [each for each in incidents if says_failed(each) and each.rank is not None]
+    bad_ends = {each.source for each in incidents if says_failed(each) and not each.recovered}
+    ends = [each for each in incidents if says_failed(each) and each.rank is not None and each.source in bad_ends]
     for each in incidents:
         if each.role != "root" or not each.recovered.startswith(_DOUBTFUL):
             continue
@@ -101,7 +102,7 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
         later = _cancelled(each, incidents)
         if later:
             return f"taken back by {words.place(later.evidence)}"
-    if each.category in _LASTING or each.role == "wrapper" or (each.pattern and each.pattern.lasting):
+    if each.category in _LASTING or (each.pattern and each.pattern.lasting):
         return ""
     if unit is not None and (_UNCAUGHT.search(unit.lane) or _ended_early(unit, progress)):
         return ""

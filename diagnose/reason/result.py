@@ -143,6 +143,16 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """An earlier attempt of the same job, and what ended it."""
+
+    number: int  # counts from 0
+    pattern: str  # what ended it: a pattern id, "unknown-exception", or "" where nothing tells
+    title: str
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """The whole answer."""
 
@@ -157,4 +167,5 @@ class Diagnosis:
     run: Run = Run()
     inputs: tuple[Input, ...] = ()
     missing: tuple[str, ...] = ()  # what would make the answer surer
+    attempts: tuple[Attempt, ...] = ()  # earlier attempts, the first first; the last one is what is diagnosed
     notes: tuple[Evidence, ...] = ()  # for an unknown failure: the last telling lines

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from diagnose.facts.model import Observation, SourceRecord, Step
 from diagnose.facts.run import Facts
+from diagnose.read.model import Kind
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
 from diagnose.reason.phase import phase_of
@@ -43,11 +44,13 @@ def framework_of(records: Sequence[SourceRecord]) -> str:
 
 
 def summary_facts(records: Sequence[SourceRecord], framework: str) -> list[Observation]:
-    """Return what the records say together: framework and ranks."""
+    """Return what the records say together: framework, ranks, and whether a kernel log is among them."""
     ranks = sorted({rank for record in records for rank in record.ranks})
     found = [Observation("run.framework", framework, None, "derived")] if framework != "unknown" else []
     if ranks:
         found.append(Observation("run.ranks", len(ranks), None, "derived"))
+    if any(record.kind is Kind.KERNEL for record in records):
+        found.append(Observation("run.kernel_log", True, None, "derived"))
     return found
 
 

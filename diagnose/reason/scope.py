@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from diagnose.catalogue.codes import Codes, find_code
 from diagnose.catalogue.condition import UNKNOWN, Outcome, Scope, Seen, evaluate
 from diagnose.catalogue.model import Pattern
 from diagnose.facts.model import Event
@@ -18,13 +19,20 @@ class EventScope:
     """The facts of the run with one event's captures, named values and answered checks on top."""
 
     def __init__(
-        self, facts: Facts, pattern: Pattern, incident: Incident | None, found: frozenset[str], extra: Mapping[str, Any]
+        self,
+        facts: Facts,
+        pattern: Pattern,
+        incident: Incident | None,
+        found: frozenset[str],
+        extra: Mapping[str, Any],
+        codes: Codes | None = None,
     ) -> None:
         self._facts = facts
         self._pattern = pattern
         self._incident = incident
         self._found = found
         self._extra = extra
+        self._codes = codes or {}
         self._let: dict[str, Seen | None] = {}
         self.answers: dict[str, Seen] = {}  # check id -> its answer, filled as checks are asked
 
@@ -39,6 +47,9 @@ class EventScope:
             return self._named(name)
         if space == "check":
             return self.answers.get(name)
+        if space == "code":
+            meaning = find_code(self._codes, name)
+            return None if meaning is None else Seen(meaning, None, f"table of {name.partition('.')[0]} codes")
         if key in self._extra:
             value = self._extra[key]
             return value if isinstance(value, Seen) else Seen(value)

@@ -35,7 +35,7 @@ def as_dict(diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
         **{key: _plain(data[key]) for key in ("verdict", "summary", "root_cause", "alternatives", "fallout")},
         **{key: _plain(data[key]) for key in ("risks", "plan", "action")},
         "run": _run(clean.run),
-        **{key: _plain(data[key]) for key in ("inputs", "missing", "notes")},
+        **{key: _plain(data[key]) for key in ("inputs", "missing", "attempts", "notes")},
     }
 
 

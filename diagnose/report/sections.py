@@ -144,6 +144,18 @@ def also(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     page.items("Or", limited(named, 3, verbose))
 
 
+def attempts(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
+    """Name what ended the earlier attempts, and say where the same node failed again."""
+    root = diagnosis.root_cause
+    node = root.evidence[0].node if root is not None and root.evidence else None
+    named = []
+    for each in diagnosis.attempts:
+        where = f" ({place(each.evidence)})" if each.evidence else ""
+        again = f", on {node} too" if node and each.evidence and each.evidence.node == node else ""
+        named.append(f"attempt {each.number}: {each.title}{again}{where}")
+    page.items("Before", limited(named, 3, verbose))
+
+
 def inputs(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     """Show what was wrong with the inputs."""
     named = [f"{item.path}: {problem}" for item in diagnosis.inputs for problem in item.problems]

@@ -9,7 +9,7 @@ from diagnose.report.clean import relative, scrub
 from diagnose.report.layout import cells, shorten, wrap
 from diagnose.report.model import Context
 from diagnose.report.page import Page
-from diagnose.report.sections import also, causes, checks, fallout, fixes, inputs, limited, risks
+from diagnose.report.sections import also, attempts, causes, checks, fallout, fixes, inputs, limited, risks
 from diagnose.report.words import place, plural, restart, roots, run_line, size, tone
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def _failure(page: Page, diagnosis: Diagnosis, context: Context) -> None:
     page.blank()
     fixes(page, diagnosis, context.verbose)
     fallout(page, diagnosis, context.verbose)
+    attempts(page, diagnosis, context.verbose)
     risks(page, diagnosis, context.verbose)
     if diagnosis.action.restart != "unknown" or diagnosis.action.why or diagnosis.action.exclude_nodes:
         page.text("Restart", restart(diagnosis.action, words.fixes(diagnosis)))

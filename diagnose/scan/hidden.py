@@ -42,10 +42,16 @@ def find_all(data: bytes, find: Find, find_moved: Find) -> tuple[dict[int, list[
     starts = _line_starts(raw)
     for number, ends in _moved(raw, clean, find(clean)):
         placed = set(found.get(number, ()))
+        settled = -1  # the first place is enough in a line that is looked at as a whole
         for end in ends:
             line = bisect_right(starts, end - 1) - 1
             start, stop = spans[line]
-            placed.add(start + raw_position(data[start:stop], end - starts[line]))
+            inside = end - starts[line]
+            if stop - start > LONG_LINE:
+                placed.add(start + inside)
+            elif line > settled:
+                placed.add(start + raw_position(data[start:stop], inside))
+                settled = line
         found[number] = sorted(placed)
     return found, False
 
@@ -86,13 +92,18 @@ def _moved(raw: bytes, clean: bytes, found: dict[int, list[int]]) -> Iterator[tu
         return
     clean_starts = _line_starts(clean)
     raw_starts = _line_starts(raw)
+    long_lines: dict[int, list[int]] = {}
     for number, ends in found.items():
         moved = []
         for end in ends:
             line = bisect_right(clean_starts, end - 1) - 1
             start, stop = raw_starts[line], raw_starts[line + 1] - 1
             inside = end - clean_starts[line]
-            moved.append(start + (_unscrubbed(raw[start:stop], inside) if stop - start > LONG_LINE else inside))
+            if stop - start > LONG_LINE:
+                if line not in long_lines:
+                    long_lines[line] = _clean_lengths(raw[start:stop])
+                inside = _unscrubbed(long_lines[line], inside)
+            moved.append(start + inside)
         yield number, moved
 
 
@@ -101,8 +112,12 @@ def _line_starts(data: bytes) -> list[int]:
     return [0, *accumulate(len(line) + 1 for line in data.split(b"\n"))]
 
 
-def _unscrubbed(line: bytes, inside: int) -> int:
+def _clean_lengths(line: bytes) -> list[int]:
+    """How much of a line is left up to each of its windows, and up to its end."""
+    return [0, *accumulate(len(_scrub(line[at : at + WINDOW])) for at in range(0, len(line), WINDOW))]
+
+
+def _unscrubbed(lengths: list[int], inside: int) -> int:
     """About where in a long line a position of its scrubbed text lies."""
-    lengths = [0, *accumulate(len(_scrub(line[at : at + WINDOW])) for at in range(0, len(line), WINDOW))]
-    piece = max(0, min(bisect_right(lengths, inside - 1) - 1, len(lengths) - 2))
-    return min(piece * WINDOW + inside - lengths[piece], len(line))
+    window = max(0, min(bisect_right(lengths, inside - 1) - 1, len(lengths) - 2))
+    return window * WINDOW + inside - lengths[window]

@@ -14,7 +14,7 @@ from diagnose.data import data_path
 
 HERE = Path(__file__).parent
 BROKEN: list[dict[str, Any]] = yaml.safe_load((HERE / "data" / "broken.yaml").read_text())
-PATTERNS = [path for path in sorted(data_path("patterns").glob("**/*.yaml")) if path.parent.name != "_shared"]
+PATTERNS = [path for path in sorted(data_path("patterns").glob("**/*.yaml")) if "_shared" not in path.parts]
 SHARED = sorted(data_path("patterns").glob("_shared/*.yaml"))
 
 

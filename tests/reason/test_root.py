@@ -183,3 +183,18 @@ def test_healthy(diagnose_logs: Diagnose) -> None:
 def test_empty(diagnose_logs: Diagnose) -> None:
     """An empty log fails nothing."""
     assert diagnose_logs({"train.log": ""}).verdict == "no_failure"
+
+
+def test_restart_that_succeeded(diagnose_logs: Diagnose) -> None:
+    """A failed attempt that the launcher restarted, and that trained on to the end, is no failure."""
+    log = step(1) + traceback(OUT_OF_MEMORY, prefix="[rank0]: ") + CHILD_FAILED.format(code=1, local=0)
+    log += "".join(step(number) for number in range(1, 101))
+    assert diagnose_logs({"train.log": log}).verdict == "no_failure"
+
+
+def test_earlier_attempts_are_named(diagnose_logs: Diagnose) -> None:
+    """The result says what ended the attempts before the last."""
+    log = traceback(OUT_OF_MEMORY, prefix="[rank0]: ") + CHILD_FAILED.format(code=1, local=0) + step(1)
+    log += traceback("KeyError: 'labels'", prefix="[rank1]: ") + CHILD_FAILED.format(code=1, local=1)
+    diagnosis = diagnose_logs({"train.log": log})
+    assert [(each.number, each.pattern) for each in diagnosis.attempts] == [(0, "cuda-oom")]

@@ -55,3 +55,12 @@ def test_a_place_in_a_long_line_is_about_right() -> None:
     for data in (line, line + b"\n" + b"\x1b[1mx\n" * (MANY + 1)):
         found, _ = find_all(data, database.find, database.find)
         assert abs(found[0][-1] - line.index(b"memory")) < 2048
+
+
+@pytest.mark.parametrize("line", [b"out of memory " * 70_000, b"\n".join([b"\x08" + b"out of memory " * 100] * 190)])
+def test_very_many_places_in_marked_lines(line: bytes) -> None:
+    """Long and short lines full of literals and with escape codes are searched without a closer look at each place."""
+    data = b"\x1b[1m" + line
+    database = Database([Anchor("a", (b"out of memory",))])
+    found, _ = find_all(data, database.find, database.find)
+    assert abs(found[0][0] - data.index(b"memory") - 6) <= 4

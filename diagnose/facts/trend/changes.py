@@ -1,0 +1,173 @@
+"""Finds where the level of a series changes: a rank test for one change, applied again to both sides.
+
+The statistic is Wilcoxon's rank sum, standardised at every possible place and taken at its largest (the rank CUSUM of
+Pettitt, 1979, with weights), so single outliers and heavy tails weigh nothing. It is divided by the square root of the
+variance inflation that autocorrelation brings, measured on the two sides. The place is refined by the least sum of
+absolute deviations. `docs/slow-runs.md` says how often it errs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import median
+
+CRITICAL = 3.8  # standard deviations; the false-alarm rate of a healthy run is measured with it
+LEAST = 5  # points on either side of a change
+SHORTEST = 10  # points that are tested at all
+BLOCKS = 1000  # medians that a long series is reduced to before the search
+DEPTH = 6
+_EFFECT = 0.03  # logarithm of the ratio of two levels: smaller ones are no change
+_SEPARATION = 15_000  # ways to draw the later points from all, where every one is slower than every earlier one
+_CLEAR = 0.08  # smallest effect of a change in a short series that is told by complete separation
+_FAINT = 0.7  # smallest effect, in robust standard deviations of single points
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A stretch of points with one level."""
+
+    start: int  # index of its first point
+    end: int  # index behind its last point
+    value: float  # median
+    certainty: float = math.inf  # of the change at its start
+
+
+def levels(values: Sequence[float]) -> list[Level]:
+    """Cut a series of logarithms into stretches of one level; one stretch where nothing changed."""
+    size = max(1, -(-len(values) // BLOCKS))
+    blocks = [median(values[at : at + size]) for at in range(0, len(values), size)] if size > 1 else list(values)
+    found = {at * size: z for at, z in _split(blocks, 0, DEPTH)}
+    places = {0: math.inf}
+    for at, certainty in sorted(found.items()):
+        places[refined(values, at, max(places), _next(found, at, len(values)), 2 * size)] = certainty
+    return _merged(values, places)
+
+
+def _next(found: dict[int, float], at: int, end: int) -> int:
+    return min((other for other in found if other > at), default=end)
+
+
+def _merged(values: Sequence[float], places: dict[int, float]) -> list[Level]:
+    """Drop the changes that turn out too small, the smallest first."""
+    starts = sorted(places)
+    while True:
+        ends = [*starts[1:], len(values)]
+        parts = [Level(a, b, median(values[a:b]), places[a]) for a, b in zip(starts, ends, strict=True)]
+        steps = [(abs(b.value - a.value), b.start) for a, b in zip(parts, parts[1:], strict=False)]
+        if not steps or min(steps)[0] >= _EFFECT:
+            return parts
+        starts.remove(min(steps)[1])
+
+
+def _split(values: Sequence[float], offset: int, depth: int) -> list[tuple[int, float]]:
+    place, certainty = one_change(values)
+    if not depth or not place:
+        return []
+    left = _split(values[:place], offset, depth - 1)
+    return [*left, (offset + place, certainty), *_split(values[place:], offset + place, depth - 1)]
+
+
+def one_change(values: Sequence[float]) -> tuple[int, float]:
+    """Find the one change of level in a series that is beyond doubt.
+
+    Returns the index of the first point behind it and the certainty in standard deviations; (0, 0) where there is none.
+    """
+    count = len(values)
+    if count < SHORTEST:
+        return 0, 0.0
+    ranks, tied = _ranks(values)
+    middle = (count + 1) / 2
+    spread = math.sqrt(max(tied, 1e-9))
+    sums = list(accumulate(rank - middle for rank in ranks))
+    best, place = 0.0, 0
+    for k in range(LEAST, count - LEAST + 1):
+        score = abs(sums[k - 1]) / math.sqrt(k * (count - k) / count)
+        if score > best:
+            best, place = score, k
+    best /= spread
+    if not place:
+        return 0, 0.0
+    place = refined(values, place, 0, count, max(3, count // 50))
+    before, after = values[:place], values[place:]
+    effect = abs(median(after) - median(before))
+    noise = spread_of([*_centred(before), *_centred(after)])
+    if effect < max(_EFFECT, _FAINT * noise):
+        return 0, 0.0
+    if _separate(before, after) and effect >= max(_CLEAR, 6 * noise):
+        return place, max(best, CRITICAL)
+    certainty = best / math.sqrt(_inflation(before, after))
+    return (place, certainty) if certainty >= CRITICAL else (0, 0.0)
+
+
+def refined(values: Sequence[float], place: int, low: int, high: int, reach: int) -> int:
+    """Move a change to the place, at most `reach` points away, where absolute deviations from both levels are least."""
+    before, after = values[low:place], values[place:high]
+    if not before or not after:
+        return place
+    a, b = median(before), median(after)
+    first, last = max(low + 1, place - reach), min(high - 1, place + reach)
+    best, found, total = 0.0, first, 0.0
+    for index in range(first, last):
+        total += abs(values[index] - a) - abs(values[index] - b)
+        if total < best:
+            best, found = total, index + 1
+    return found
+
+
+def spread_of(values: Sequence[float]) -> float:
+    """Return the robust standard deviation about zero."""
+    return 1.4826 * median([abs(value) for value in values]) if values else 0.0
+
+
+def _centred(values: Sequence[float]) -> list[float]:
+    level = median(values)
+    return [value - level for value in values]
+
+
+def _ranks(values: Sequence[float]) -> tuple[list[float], float]:
+    """Give each value its rank, ties the mean of theirs; and the variance of the ranks."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    ranks = [0.0] * len(values)
+    at = 0
+    while at < len(order):
+        end = at + 1
+        while end < len(order) and values[order[end]] == values[order[at]]:
+            end += 1
+        for index in order[at:end]:
+            ranks[index] = (at + 1 + end) / 2
+        at = end
+    middle = (len(values) + 1) / 2
+    return ranks, sum((rank - middle) ** 2 for rank in ranks) / max(1, len(values) - 1)
+
+
+def _separate(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Are all later points, but for one stall in ten, beyond all earlier ones, and is that no chance?"""
+    spare_before, spare_after = len(before) // 10, len(after) // 10
+    a, b = sorted(before), sorted(after)
+    if median(b) > median(a):
+        apart = b[0] > a[len(a) - 1 - spare_before]
+    else:
+        apart = b[len(b) - 1 - spare_after] < a[0]
+    return apart and math.comb(min(len(a) + len(b), 200), min(len(a), len(b), 100)) >= _SEPARATION
+
+
+def _inflation(before: Sequence[float], after: Sequence[float]) -> float:
+    """Return how much autocorrelation inflates the variance of sums: by lag one, and by means of batches."""
+    scores: list[float] = []
+    for side in (before, after):
+        ranks, variance = _ranks(side)
+        middle, scale = (len(side) + 1) / 2, math.sqrt(max(variance, 1e-9))
+        scores += [(rank - middle) / scale for rank in ranks]
+    count = len(scores)
+    lag = sum(a * b for a, b in zip(scores, scores[1:], strict=False)) / count
+    lag = min(max(lag, 0.0), 0.95)
+    return max(1.0, (1 + lag) / (1 - lag), _batches(scores) if count >= 100 else 1.0)
+
+
+def _batches(scores: Sequence[float]) -> float:
+    size = max(5, math.isqrt(len(scores)) // 2)
+    means = [sum(scores[at : at + size]) / size for at in range(0, len(scores) - size + 1, size)]
+    return size * sum(mean * mean for mean in means) / len(means)
