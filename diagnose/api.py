@@ -13,6 +13,7 @@ from diagnose.reason.result import Diagnosis
 
 if TYPE_CHECKING:
     from diagnose.facts.collect import Probe
+    from diagnose.reason.forecast import Forecast
 
 
 def diagnose(
@@ -45,6 +46,35 @@ def diagnose(
     sources, problems = find_sources([str(path) for path in paths])
     records = collect_all([*sources, *extra], catalogue, engine=engine, stdin=stdin)
     return reason(records, catalogue, given=given, problems=problems)
+
+
+def forecast(
+    config: str | Path | None = None,
+    *,
+    arguments: Sequence[str] = (),
+    env: str | Path | None = None,
+    settings: Iterable[str] = (),
+    versions: Iterable[str] = (),
+    framework: str | None = None,
+    patterns: Iterable[str | Path] = (),
+    catalogue: Catalogue | None = None,
+) -> Forecast:
+    """Judge a configuration that has not run: what would fail, in which releases, and which fixes to try.
+
+    Arguments: `config`, a file (YAML, JSON, TOML, launch script, arguments); `arguments`, a command line or overrides, which
+    go over the file; `env`, a file of NAME=value lines; `settings`, facts as KEY=VALUE; `versions`, such as "core=0.16.1";
+    `framework`, what constructs it (megatron-core, megatron-lm, megatron-bridge, nemo), taken from the file's form where None;
+    `patterns`, folders of further pattern files; `catalogue`, a loaded one in place of the packaged one.
+
+    Raises ConfigFileError where a file cannot be read, ValueError where a setting or a version cannot.
+    """
+    from diagnose.facts.intended import intended_facts
+    from diagnose.reason.forecast import forecast as judge
+
+    given, constructor = intended_facts(
+        config=config, arguments=arguments, env=env, settings=settings, versions=versions, framework=framework
+    )
+    return judge(catalogue or load_catalogue(patterns), given, constructor)
 
 
 def load_catalogue(patterns: Iterable[str | Path] = ()) -> Catalogue:
@@ -93,4 +123,4 @@ def given_facts(
     return found
 
 
-__all__ = ["Diagnosis", "Problem", "collect_all", "diagnose", "given_facts", "load_catalogue", "match_text"]
+__all__ = ["Diagnosis", "Problem", "collect_all", "diagnose", "forecast", "given_facts", "load_catalogue", "match_text"]

@@ -10,7 +10,7 @@ from diagnose.catalogue.condition import Outcome, evaluate
 from diagnose.catalogue.model import Catalogue, Pattern
 from diagnose.facts.defaults import constructed_defaults
 from diagnose.facts.model import Observation
-from diagnose.facts.releases import Release, releases_for, spans
+from diagnose.facts.releases import Release, releases_for, spanning, spans
 from diagnose.facts.run import Facts
 from diagnose.facts.settled import settled
 from diagnose.reason import words
@@ -54,7 +54,6 @@ class _Held:
 
     pattern: Pattern
     outcome: Outcome
-    facts: Facts
     releases: list[Release]
 
 
@@ -67,11 +66,11 @@ def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) 
     given = Facts(seen)
     releases = releases_for(framework, given)
     exact = len(releases) == 1
-    worlds = [(release, _constructed(seen, release, framework)) for release in releases]
+    worlds = [(release, _constructed(seen, [release], framework)) for release in releases]
 
     def held(conditions: Mapping[str, str]) -> list[Foretold]:
         found = _held(catalogue, conditions, worlds)
-        return [_foretold(each, framework, releases) for each in found]
+        return [_foretold(each, _constructed(seen, each.releases, framework), framework, releases) for each in found]
 
     now, later = held(catalogue.predictions), held(catalogue.later)
     errors = [each for each in now if _fails(each)]
@@ -93,15 +92,16 @@ def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) 
     )
 
 
-def _constructed(seen: Sequence[Observation], release: Release, framework: str) -> Facts:
-    """Give the configuration as the release's classes would hold it: defaults under it, their own changes on top."""
+def _constructed(seen: Sequence[Observation], releases: Sequence[Release], framework: str) -> Facts:
+    """Give the configuration as the newest of the releases would hold it: defaults under it, its own changes on top."""
+    core = releases[-1].core
     known = [
-        *constructed_defaults(release.core, framework),
-        *spanning([release]),
+        *constructed_defaults(core, framework),
+        *spanning(releases),
         *seen,
         Observation("run.framework", framework, None, "derived"),
     ]
-    return Facts([*known, *settled(Facts(known), release.core, framework)])
+    return Facts([*known, *settled(Facts(known), core, framework)])
 
 
 def _held(catalogue: Catalogue, conditions: Mapping[str, str], worlds: Sequence[tuple[Release, Facts]]) -> list[_Held]:
@@ -113,12 +113,11 @@ def _held(catalogue: Catalogue, conditions: Mapping[str, str], worlds: Sequence[
             if outcome.answer:
                 before = found.get(name)
                 holding = [*(before.releases if before else []), release]
-                found[name] = _Held(pattern, outcome, facts, holding)
+                found[name] = _Held(pattern, outcome, holding)
     return list(found.values())
 
 
-def _foretold(held: _Held, framework: str, tried: Sequence[Release]) -> Foretold:
-    facts = Facts([*held.facts.all(), *spanning(held.releases)]) if len(held.releases) > 1 else held.facts
+def _foretold(held: _Held, facts: Facts, framework: str, tried: Sequence[Release]) -> Foretold:
     evidence = words.lines(held.outcome.used.values())
     told = words.facts(held.outcome)
     why = f"The configuration holds it: {told}." if told else "The configuration holds it."

@@ -63,6 +63,7 @@ def mark_recovered(incidents: Sequence[Incident], records: Sequence[SourceRecord
     for each in incidents:
         each.recovered = _recovered(each, incidents, records[each.source], progress[each.source])
     _revive_the_dead(incidents, progress)
+    _forgive_the_restarted(incidents)
     if any(each.role == "root" and not each.recovered for each in incidents):
         return
     ends = [each for each in incidents if says_failed(each) and not each.recovered]
@@ -83,6 +84,19 @@ def _revive_the_dead(incidents: Sequence[Incident], progress: Sequence[Progress]
         told = [end for end in ends if end.source == each.source and end.rank == each.rank and end.start >= each.start]
         if told and not progress[each.source].between(each.start, told[0].start):
             each.recovered = ""
+
+
+def _forgive_the_restarted(incidents: Sequence[Incident]) -> None:
+    """Take back what ended an attempt after which the launcher started the job again, and it went on to the end."""
+    bad_ends = {each.source for each in incidents if says_failed(each) and not each.recovered}
+    ends: dict[int, Incident] = {}
+    for each in incidents:
+        if says_failed(each) and each.recovered and each.source not in bad_ends:
+            ends[each.source] = each
+    for each in incidents:
+        end = ends.get(each.source)
+        if end is not None and each.start < end.start and not each.recovered and each.category not in _LASTING:
+            each.recovered = f"the launcher started the job again after {words.place(end.evidence)}, and it went on"
 
 
 def says_failed(each: Incident) -> bool:

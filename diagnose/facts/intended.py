@@ -1,0 +1,79 @@
+"""Gathers what is known of a configuration before it runs, and tells which framework will construct it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from diagnose.facts.commandline import read_command
+from diagnose.facts.config_file import parse_set, read_config_file, read_env_file
+from diagnose.facts.model import Observation
+from diagnose.facts.secrets import hide_evidence
+from diagnose.facts.shell import words
+from diagnose.read.lazy import Lazy
+from diagnose.read.model import Evidence
+
+FRAMEWORKS = ("megatron-core", "megatron-lm", "megatron-bridge", "nemo")
+COMMAND = "command-line"  # the path that arguments are quoted under
+_FLAG = Lazy(r"(?:^|\s|['\"(])--[A-Za-z][\w-]+")
+_SECTIONS = (
+    *("config.train.", "config.ddp.", "config.rerun_state_machine.", "config.dist.", "config.checkpoint."),
+    *("config.model.", "config.optimizer.", "config.logger.", "config.rng.", "config.mixed_precision"),
+)
+_NEMO = ("config.trainer.", "config.exp_manager.")
+_VERSIONED = ("core", "bridge", "lm", "te", "torch", "nccl", "cuda", "driver", "python", "transformers")
+
+
+def intended_facts(
+    *,
+    config: str | Path | None = None,
+    arguments: Sequence[str] = (),
+    env: str | Path | None = None,
+    settings: Iterable[str] = (),
+    versions: Iterable[str] = (),
+    framework: str | None = None,
+) -> tuple[list[Observation], str]:
+    """Read a configuration that has not run; give its facts and the framework that constructs it.
+
+    Arguments: as in `diagnose.forecast`.
+
+    Raises ConfigFileError where a file cannot be read, ValueError where a setting or a version cannot.
+    """
+    found = read_config_file(str(config)) if config is not None else []
+    found += _from_arguments(arguments)
+    if env is not None:
+        found += read_env_file(str(env))
+    found += [parse_set(setting) for setting in settings]
+    chosen = framework or _framework_of(found)
+    found += [_version(text, chosen) for text in versions]
+    return found, chosen
+
+
+def _from_arguments(arguments: Sequence[str]) -> list[Observation]:
+    tokens = words(arguments[0]) if len(arguments) == 1 else list(arguments)
+    if not tokens:
+        return []
+    evidence = hide_evidence(Evidence(COMMAND, 1, " ".join(tokens)[:2000]))
+    return list(read_command(tokens, evidence, "config-file"))
+
+
+def _framework_of(found: Sequence[Observation]) -> str:
+    """Tell the framework from the form: sections are Bridge's or NeMo's, flags are Megatron-LM's, plain fields are Core's."""
+    keys = [each.key for each in found]
+    texts = {each.evidence.text for each in found if each.evidence is not None and each.key.startswith("config.")}
+    if any("megatron.bridge" in str(each.value) for each in found) or any("megatron.bridge" in text for text in texts):
+        return "megatron-bridge"
+    if any(key.startswith(_NEMO) for key in keys) or any("nemo." in str(each.value) for each in found):
+        return "nemo"
+    if any(key.startswith(_SECTIONS) for key in keys) or "version.bridge" in keys:
+        return "megatron-bridge"
+    return "megatron-lm" if any(_FLAG.search(text) for text in texts) else "megatron-core"
+
+
+def _version(text: str, framework: str) -> Observation:
+    name, equals, release = text.partition("=")
+    if not equals:
+        name, release = "bridge" if framework == "megatron-bridge" else "core", text
+    if name.strip() not in _VERSIONED or not any(char.isdigit() for char in release):
+        raise ValueError(f"{text!r} is no version. Write for example core=0.16.1 or bridge=0.4.2.")
+    return Observation(f"version.{name.strip()}", release.strip().removeprefix("core_").removeprefix("v"), None, "set")
