@@ -7,6 +7,7 @@ ever evaluated as code. A fact that nobody saw is unknown, and unknown travels b
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -115,7 +116,10 @@ def parse(text: str) -> Condition:
     if len(text) > MAX_LENGTH:
         raise ConditionError(f"the condition is longer than {MAX_LENGTH} characters", 1)
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            # A text may hold an expression with a "\\[" in it, which Python warns of.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ConditionError("this is no expression", getattr(error, "offset", None) or 1) from None
     names: list[str] = []
@@ -378,6 +382,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "lower": lambda value: str(value).lower(),
     "min": _least,
     "max": _most,
+    "without": lambda items, others: [each for each in items or [] if each not in others],
     "any": any,
     "all": all,
     "matches": _matches,

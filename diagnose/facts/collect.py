@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from diagnose.catalogue.compile import Matcher, compile_alternative, exception_name
 from diagnose.catalogue.model import Alternative, Catalogue, Near, Wording
@@ -13,11 +13,14 @@ from diagnose.facts.moment import moment_of
 from diagnose.facts.oom import read_oom
 from diagnose.facts.progress import ProgressMeter
 from diagnose.facts.readers import READERS, STEP_READERS
+from diagnose.facts.series_meter import SeriesMeter
+from diagnose.facts.surveys import surveys_of
 from diagnose.facts.versions import versions_in
 from diagnose.facts.voices import VoiceMeter, voices_of
 from diagnose.read import Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks, split
 from diagnose.scan import Anchor, Database, Hit, ScanResult, scan
 
+Metrics = Literal["all", "sampled", "off"]
 _HEADS = (b"Traceback (most recent call last)", b"Exception Group Traceback (most recent call last)")
 _TRACEBACK = "traceback"
 _TAIL = 40
@@ -93,14 +96,23 @@ def _found(matcher: Matcher, body: str) -> dict[str, str] | None:
     return found
 
 
-def collect(source: Source, probe: Probe, *, stdin: BinaryIO | None = None) -> SourceRecord:
-    """Read one source and return its record; what could not be read stands in its problems."""
+def collect(
+    source: Source, probe: Probe, *, stdin: BinaryIO | None = None, metrics: Metrics = "sampled"
+) -> SourceRecord:
+    """Read one source and return its record; what could not be read stands in its problems.
+
+    `metrics` says how much of the iteration lines' numbers is read: "all" of them, those of a sample of a large source,
+    or none ("off").
+    """
     with open_stream(source, stdin=stdin) as stream:
         index, meter, voices = LineIndex(), ProgressMeter(), VoiceMeter()
-        result = scan(stream, index, probe.database, (meter, voices))
+        series = SeriesMeter()
+        sampled = (meter, voices, series) if metrics == "sampled" else (meter, voices)
+        result = scan(stream, index, probe.database, sampled, (series,) if metrics == "all" else ())
         text = Text(stream, index, source)
         record = _Collector(source, probe, result, text, meter, stream.modified).record()
         record.voices = voices_of(voices, text)
+        record.surveys = surveys_of(series, text)
         return record
 
 

@@ -125,6 +125,10 @@ DEFAULTS: tuple[Default, ...] = (
 
 # What Megatron-LM's argument parser and Megatron Bridge's classes set otherwise, or beside Megatron Core.
 _MEGATRON_LM = (
+    Default("kv_channels", "", None),
+    Default("lr_warmup_fraction", "", None),
+    Default("lr_warmup_iters", "", 0),
+    Default("lr_warmup_samples", "", 0),
     Default("cp_comm_type", ">=0.10", ["p2p"]),
     Default("gradient_accumulation_fusion", "", True),
     Default("optimizer", "", "adam"),

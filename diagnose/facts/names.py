@@ -19,6 +19,9 @@ CANONICAL = MappingProxyType(
         "swiglu": "gated_linear_unit",
         "model_parallel_size": "tensor_model_parallel_size",
         "encoder_num_layers": "num_layers",
+        "decoder_first_pipeline_num_layers": "num_layers_in_first_pipeline_stage",
+        "decoder_last_pipeline_num_layers": "num_layers_in_last_pipeline_stage",
+        "num_virtual_stages_per_pipeline_rank": "virtual_pipeline_model_parallel_size",
         "use_nccl_ub": "nccl_ub",
         "local_batch_size": "micro_batch_size",
         # NeMo

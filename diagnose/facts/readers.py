@@ -11,6 +11,7 @@ from diagnose.facts import (
     memory_lines,
     milestones,
     nvidia_smi,
+    stragglers,
     versions,
 )
 from diagnose.facts.model import Observation, Step
@@ -30,6 +31,7 @@ READERS: tuple[Reader[Observation], ...] = (
     milestones.TIMERS,
     nvidia_smi.TABLE,
     nvidia_smi.LIST,
+    stragglers.STRAGGLERS,
     versions.VERSIONS,
 )
 STEP_READERS: tuple[Reader[Step], ...] = (milestones.MILESTONES,)

@@ -82,6 +82,11 @@ class Facts:
             model = known[0] * known[1] * known[2]
             if model and world % model == 0:
                 self._add(Observation("config.data_parallel_size", world // model, None, "derived"))
+        allocator = self.value("env.PYTORCH_CUDA_ALLOC_CONF")
+        if isinstance(allocator, str) and "run.expandable_segments" not in self._known:
+            seen = self._known["env.PYTORCH_CUDA_ALLOC_CONF"]
+            grows = "expandable_segments:true" in allocator.lower().replace(" ", "")
+            self._add(Observation("run.expandable_segments", grows, seen.evidence, "derived"))
         if isinstance(world, int) and "run.world_size" not in self._known:
             self._add(Observation("run.world_size", world, None, "derived"))
 
@@ -91,10 +96,12 @@ class Facts:
             version = self._versions.get(key)
             return None if version is None else Seen(version, self._known[key].evidence, self._known[key].origin)
         seen = self._known.get(key)
-        if seen is not None:
+        if seen is not None and (seen.value is not None or not key.startswith("config.")):
             return Seen(seen.value, seen.evidence, seen.origin)
         nested = {name: each.value for name, each in self._known.items() if name.startswith(f"{key}.")}
-        return Seen(nested) if nested and key.startswith("config.") else None
+        if nested and key.startswith("config."):
+            return Seen(nested)  # a section that is there is not None, whatever the default says
+        return Seen(seen.value, seen.evidence, seen.origin) if seen is not None else None
 
     def value(self, key: str) -> Any:
         """Return one fact's value; None where it is unknown or None."""

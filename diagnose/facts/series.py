@@ -131,6 +131,7 @@ class LossMissing:
     count: int
     grad_norm: float  # on the first such line
     evidence: Evidence
+    start: int = 0  # offset of the line
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,14 @@ def _router_padding(state: _Settings) -> None:
         state.change("moe_router_padding_for_quantization", True, "moe_router_padding_for_fp8")
 
 
+def _rampup(state: _Settings) -> None:
+    """A ramp-up is three numbers: the first batch size, what is added at a time, the samples it takes."""
+    numbers = state.names("rampup_batch_size")
+    if len(numbers) == 3:
+        state.change("rampup_start", numbers[0], "rampup_batch_size")
+        state.change("rampup_increment", numbers[1], "rampup_batch_size")
+
+
 def _nothing_virtual(state: _Settings) -> None:
     """Megatron-LM takes one virtual stage for none."""
     if state.framework == "megatron-lm" and state.get("virtual_pipeline_model_parallel_size") == 1:
@@ -138,5 +146,6 @@ _RULES: tuple[Callable[[_Settings], None], ...] = (
     _local_router_scope,
     _sizes,
     _router_padding,
+    _rampup,
     _nothing_virtual,
 )

@@ -22,6 +22,7 @@ from diagnose.reason.scope import EventScope
 
 ForecastVerdict = Literal["would_fail", "would_fail_later", "at_risk", "no_conflict"]
 _NO_FAILURE = ("performance", "gpu-memory")  # categories of patterns that no error belongs to
+_OUTSIDE = ("env.", "version.te", "version.torch", "run.expandable_segments")  # facts that no configuration holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Foretold:
     finding: Finding
     printed: Printed | None  # the error as it would be printed; None for what prints none
     releases: str  # for which releases it holds, in words; "" where the release is given
+    depends_on: tuple[str, ...] = ()  # what nobody said and what decides it: names of variables and programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Forecast:
     versions: dict[str, str]  # as given, or the lines of releases that were tried
     fails: tuple[Foretold, ...] = ()  # refused at start-up
     later: tuple[Foretold, ...] = ()  # accepted at start-up, fails afterwards
+    depends: tuple[Foretold, ...] = ()  # fails or not, by what the configuration does not say
     risks: tuple[Foretold, ...] = ()  # runs, but slower or tighter than it should
     plan: tuple[Fix, ...] = ()  # all fixes that apply, in the order to try them
     config: dict[str, ConfigValue] = field(default_factory=dict)  # what somebody set
@@ -55,6 +58,7 @@ class _Held:
     pattern: Pattern
     outcome: Outcome
     releases: list[Release]
+    depends_on: tuple[str, ...] = ()
 
 
 def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) -> Forecast:
@@ -72,9 +76,12 @@ def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) 
         found = _held(catalogue, conditions, worlds)
         return [_foretold(each, _constructed(seen, each.releases, framework), framework, releases) for each in found]
 
-    now, later = held(catalogue.predictions), held(catalogue.later)
-    errors = [each for each in now if _fails(each)]
-    risks = [each for each in now if not _fails(each)]
+    now, after = held(catalogue.predictions), held(catalogue.later)
+    errors = [each for each in now if _fails(each) and not each.depends_on]
+    later = [each for each in after if not each.depends_on]
+    named = {each.finding.pattern for each in (*errors, *later)}
+    depends = [each for each in (*now, *after) if each.depends_on and each.finding.pattern not in named]
+    risks = [each for each in now if not _fails(each) and not each.depends_on]
     verdict: ForecastVerdict = (
         "would_fail" if errors else "would_fail_later" if later else "at_risk" if risks else "no_conflict"
     )
@@ -86,6 +93,7 @@ def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) 
         versions=given.versions() if exact else {releases[0].name: spans(releases, releases)},
         fails=tuple(errors),
         later=tuple(later),
+        depends=tuple(depends),
         risks=tuple(risks),
         plan=plan_of(first[0].finding, [each.finding for each in first[1:]]) if first else (),
         config=_values(worlds[-1][1]),
@@ -110,22 +118,36 @@ def _held(catalogue: Catalogue, conditions: Mapping[str, str], worlds: Sequence[
         pattern = catalogue.patterns[name]
         for release, facts in worlds:
             outcome = evaluate(condition, EventScope(facts, pattern, None, frozenset(), {}))
+            before = found.get(name)
             if outcome.answer:
-                before = found.get(name)
-                holding = [*(before.releases if before else []), release]
+                holding = [*(before.releases if before and not before.depends_on else []), release]
                 found[name] = _Held(pattern, outcome, holding)
+            elif (undecided := _undecided(outcome, pattern)) and (before is None or before.depends_on):
+                found[name] = _Held(pattern, outcome, [*(before.releases if before else []), release], undecided)
     return list(found.values())
+
+
+def _undecided(outcome: Outcome, pattern: Pattern) -> tuple[str, ...]:
+    """Name what would decide a failure, where all of it lies outside of the configuration: variables, programs."""
+    missing = [name for name in outcome.missing if not name.startswith("let.")]
+    if outcome.answer is not None or not missing or pattern.role != "root" or pattern.category in _NO_FAILURE:
+        return ()
+    return tuple(words.bare(name) for name in missing) if all(name.startswith(_OUTSIDE) for name in missing) else ()
 
 
 def _foretold(held: _Held, facts: Facts, framework: str, tried: Sequence[Release]) -> Foretold:
     evidence = words.lines(held.outcome.used.values())
     told = words.facts(held.outcome)
-    why = f"The configuration holds it: {told}." if told else "The configuration holds it."
+    if held.depends_on:
+        why = f"It depends on {', '.join(held.depends_on)}, which nothing here sets. Known: {told}."
+    else:
+        why = f"The configuration holds it: {told}."
     scope = EventScope(facts, held.pattern, None, frozenset(), {})
-    confidence: Literal["high", "medium"] = "high" if held.pattern.category not in _NO_FAILURE else "medium"
+    sure = held.pattern.category not in _NO_FAILURE and not held.depends_on
+    confidence: Literal["high", "medium"] = "high" if sure else "medium"
     finding = make_finding(held.pattern, scope, evidence, confidence, why, framework)
     printed = printed_by(held.pattern, facts, framework)
-    return Foretold(finding, printed, spans(held.releases, tried))
+    return Foretold(finding, printed, spans(held.releases, tried), held.depends_on)
 
 
 def _fails(each: Foretold) -> bool:

@@ -23,8 +23,8 @@ def risks_of(
     if not run.config and not run.environment:
         return ()
     found: list[Finding] = []
-    for name, condition in catalogue.predictions.items():
-        if root is not None and name == root.pattern:
+    for name, condition in (*catalogue.predictions.items(), *catalogue.later.items()):
+        if any(name == each.pattern for each in (root, *found) if each is not None):
             continue
         pattern = catalogue.patterns[name]
         if run.last_iteration is not None and pattern.category not in ("performance", "gpu-memory"):

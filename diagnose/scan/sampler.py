@@ -18,12 +18,14 @@ class Sampler:
 
     Args:
         meters: who reads them.
+        always: who reads every block, of large sources too.
     """
 
-    __slots__ = ("_held", "_held_bytes", "_meters", "_seen", "_turn", "sampled")
+    __slots__ = ("_always", "_held", "_held_bytes", "_meters", "_seen", "_turn", "sampled")
 
-    def __init__(self, meters: Sequence[Meter]) -> None:
+    def __init__(self, meters: Sequence[Meter], always: Sequence[Meter] = ()) -> None:
         self._meters = tuple(meters)
+        self._always = tuple(always)
         self._held: deque[tuple[Block, bool]] = deque()
         self._held_bytes = 0
         self._seen = 0
@@ -33,8 +35,10 @@ class Sampler:
     def offer(self, block: Block) -> None:
         """Take one block; blocks that begin or end inside a line are left out."""
         self._seen += len(block.data)
-        if not self._meters or block.open_end or block.line_start < block.base:
+        if not (self._meters or self._always) or block.open_end or block.line_start < block.base:
             return
+        for meter in self._always:
+            meter.feed(block.data, block.base, block.first_line)
         if self._seen <= ALL_UP_TO:
             self._feed(block)
             return

@@ -51,19 +51,26 @@ class Index(Protocol):
     def add(self, offset: int, newlines_before: int, /) -> None: ...
 
 
-def scan(stream: Stream, index: Index, database: Database, meters: Sequence[Meter] = ()) -> ScanResult:
+def scan(
+    stream: Stream,
+    index: Index,
+    database: Database,
+    meters: Sequence[Meter] = (),
+    always: Sequence[Meter] = (),
+) -> ScanResult:
     """Read a source once, from its first byte to its last.
 
     Args:
         stream: gives the bytes in chunks of whole lines; the neighbourhoods of hits are pinned on it.
         index: is told how many newlines stand before each chunk.
         database: the anchors to look for.
-        meters: read numbers off whole chunks.
+        meters: read numbers off whole chunks, of a large source off a sample of them.
+        always: meters that are fed with every chunk.
 
     Returns hits by position, counts, and what is to be said of the source. A hit in a line that is longer than a chunk
     begins at the line's start and ends where its chunk ends.
     """
-    run = _Scan(stream, index, database, Sampler(meters))
+    run = _Scan(stream, index, database, Sampler(meters, always))
     for chunk in stream.chunks(CHUNK):
         run.take(chunk)
     return run.finish()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from statistics import median
 
 CRITICAL = 3.8  # standard deviations; the false-alarm rate of a healthy run is measured with it
@@ -22,6 +22,7 @@ DEPTH = 6
 _EFFECT = 0.03  # logarithm of the ratio of two levels: smaller ones are no change
 _SEPARATION = 15_000  # ways to draw the later points from all, where every one is slower than every earlier one
 _CLEAR = 0.08  # smallest effect of a change in a short series that is told by complete separation
+_ENOUGH = 10_000  # points that a spread is measured on
 _FAINT = 0.7  # smallest effect, in robust standard deviations of single points
 
 
@@ -56,7 +57,7 @@ def _merged(values: Sequence[float], places: dict[int, float]) -> list[Level]:
     while True:
         ends = [*starts[1:], len(values)]
         parts = [Level(a, b, median(values[a:b]), places[a]) for a, b in zip(starts, ends, strict=True)]
-        steps = [(abs(b.value - a.value), b.start) for a, b in zip(parts, parts[1:], strict=False)]
+        steps = [(abs(b.value - a.value), b.start) for a, b in pairwise(parts)]
         if not steps or min(steps)[0] >= _EFFECT:
             return parts
         starts.remove(min(steps)[1])
@@ -118,8 +119,8 @@ def refined(values: Sequence[float], place: int, low: int, high: int, reach: int
 
 
 def spread_of(values: Sequence[float]) -> float:
-    """Return the robust standard deviation about zero."""
-    return 1.4826 * median([abs(value) for value in values]) if values else 0.0
+    """Return the robust standard deviation about zero; of a long series, that of a part of its points."""
+    return 1.4826 * median([abs(value) for value in values[:: 1 + len(values) // _ENOUGH]]) if values else 0.0
 
 
 def _centred(values: Sequence[float]) -> list[float]:
@@ -147,10 +148,7 @@ def _separate(before: Sequence[float], after: Sequence[float]) -> bool:
     """Are all later points, but for one stall in ten, beyond all earlier ones, and is that no chance?"""
     spare_before, spare_after = len(before) // 10, len(after) // 10
     a, b = sorted(before), sorted(after)
-    if median(b) > median(a):
-        apart = b[0] > a[len(a) - 1 - spare_before]
-    else:
-        apart = b[len(b) - 1 - spare_after] < a[0]
+    apart = b[0] > a[len(a) - 1 - spare_before] if median(b) > median(a) else b[len(b) - 1 - spare_after] < a[0]
     return apart and math.comb(min(len(a) + len(b), 200), min(len(a), len(b), 100)) >= _SEPARATION
 
 
@@ -162,7 +160,7 @@ def _inflation(before: Sequence[float], after: Sequence[float]) -> float:
         middle, scale = (len(side) + 1) / 2, math.sqrt(max(variance, 1e-9))
         scores += [(rank - middle) / scale for rank in ranks]
     count = len(scores)
-    lag = sum(a * b for a, b in zip(scores, scores[1:], strict=False)) / count
+    lag = sum(a * b for a, b in pairwise(scores)) / count
     lag = min(max(lag, 0.0), 0.95)
     return max(1.0, (1 + lag) / (1 - lag), _batches(scores) if count >= 100 else 1.0)
 

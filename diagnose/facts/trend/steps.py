@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect_left
 from collections import Counter
@@ -99,7 +100,7 @@ def course(numbers: Sequence[int], times: Sequence[float]) -> Course:
         local = [part.value for part in found for _ in range(part.start, part.end)]
     residuals = [value - level for value, level in zip(logs, local, strict=True)]
     spread = spread_of(residuals)
-    slow = _stalls(numbers, kept, local, residuals, spread)
+    slow = _stalls(numbers, kept, local, residuals, spread, sum(times))
     stalled = set(slow.places) if slow else set()
     return Course(tuple(at for at in kept if at not in stalled), spread, drop, rise, slow)
 
@@ -132,7 +133,7 @@ def _holds(part: Sequence[float], bound: float, *, above: bool) -> bool:
 
 def _parts(logs: Sequence[float], count: int) -> list[float]:
     edges = [len(logs) * each // count for each in range(count + 1)]
-    return [median(logs[a:b]) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+    return [median(logs[a:b]) for a, b in itertools.pairwise(edges) if b > a]
 
 
 def _drifts(logs: Sequence[float]) -> bool:
@@ -166,13 +167,17 @@ def _line(logs: Sequence[float]) -> list[float]:
 
 
 def _stalls(
-    numbers: Sequence[int], kept: Sequence[int], local: Sequence[float], residuals: Sequence[float], spread: float
+    numbers: Sequence[int],
+    kept: Sequence[int],
+    local: Sequence[float],
+    residuals: Sequence[float],
+    spread: float,
+    whole: float,
 ) -> Slow | None:
     bound = max(math.log1p(_STALL), _STALL_SPREADS * spread)
     found = [index for index, value in enumerate(residuals) if value > bound]
     if not found or len(found) > len(kept) // 3:
         return None
-    whole = sum(math.exp(level + value) for level, value in zip(local, residuals, strict=True))
     lost = [math.exp(local[index]) * math.expm1(residuals[index]) for index in found]
     places = tuple(kept[index] for index in found)
     usual = math.exp(median(local))
@@ -181,7 +186,7 @@ def _stalls(
 
 def period_of(numbers: Sequence[int]) -> int | None:
     """Return the distance that most neighbouring numbers are a multiple of; None where there is no such distance."""
-    gaps = [b - a for a, b in zip(numbers, numbers[1:], strict=False) if b - a > 1]
+    gaps = [b - a for a, b in itertools.pairwise(numbers) if b - a > 1]
     if len(gaps) < 3:
         return None
     period, times = Counter(gaps).most_common(1)[0]

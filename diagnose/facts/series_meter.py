@@ -1,0 +1,191 @@
+"""Collects the numbers of all iteration lines from whole chunks, with native searches."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from diagnose.facts.reader import TextView
+from diagnose.facts.series import MOST, Series
+from diagnose.facts.series_clock import Clock, Tick, bars, stamped
+from diagnose.facts.series_forms import FORMS, STEP_TIME, Columns, Form, columns_of, number_of
+from diagnose.read.model import Evidence, Line
+from diagnose.read.prefix import split
+
+FULL = 32_000_000  # bytes whose iteration lines are read with all their fields; later ones in one chunk of FULL_EVERY
+FULL_EVERY = 8
+_CLOSE_LOOKS = 20_000  # lines that are looked at one by one, where several speakers print iterations
+_SPEAKERS = 4096
+_WALK = 4000  # lines of a chunk in which a point's line is looked for
+_TICKS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    first: int  # index of its first point, when it was read
+    offset: int
+    line: int  # number of the line at the offset
+    form: Form | None  # None: the point's own line begins near the offset
+
+
+@dataclass(slots=True)
+class _Lane:
+    series: Series
+    pieces: list[_Piece] = field(default_factory=list)
+
+    def add(self, piece: tuple[int, int, Form | None], columns: Columns) -> None:
+        self.pieces.append(_Piece(len(self.series), *piece))
+        if self.series.every > 1:
+            more = Series(self.series.form)
+            more.append(columns.numbers, columns.values)
+            while more.every < self.series.every:
+                more.halve()
+            columns = Columns(more.numbers, dict(more.values))
+        self.series.append(columns.numbers, columns.values)
+        if len(self.series) > MOST:
+            self.series.halve()
+            self.pieces = [_Piece(each.first // 2, each.offset, each.line, each.form) for each in self.pieces]
+
+
+class SeriesMeter:
+    """A scan meter for the numbers on iteration lines.
+
+    Megatron-LM, Megatron Bridge, NeMo 2, DeepSpeed, torchtitan and Hugging Face lines are read by their fields;
+    bars and stamped lines of other loops by the clock. A chunk is read as one format.
+    """
+
+    def __init__(self) -> None:
+        self._lanes: dict[str, _Lane] = {}
+        self._fed = 0
+        self._chunk = 0
+        self._looked = 0
+        self._ticks = 0
+        self._clocks: dict[str, Clock] = {}
+        self._end = 0
+
+    def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
+        """Read one chunk of whole lines that starts at byte `offset` with line number `first_line`."""
+        if offset < self._end:
+            return  # the repeated end of a very long line
+        data = bytes(chunk)
+        self._end = offset + len(data)
+        self._fed += len(data)
+        self._chunk += 1
+        form = next((form for form in FORMS if form.guard in data), None)
+        if form is None and STEP_TIME.guard in data:
+            form = STEP_TIME
+        if form is not None:
+            self._read(form, data, offset, first_line)
+        if form is None or "ms" not in [metric for metric, _, _ in form.fields]:
+            self._clocked(data, offset, first_line, lines=form is None)
+
+    def _read(self, form: Form, data: bytes, offset: int, line: int) -> None:
+        thin = self._fed > FULL and self._chunk % FULL_EVERY != 0 and form.fields[0][0] == "ms"
+        columns = columns_of(form, data, only_times=thin)
+        if columns is None:
+            return
+        if form.number is None:
+            known = self._lanes.get(form.name)
+            start = len(known.series) * known.series.every if known else 0
+            columns = Columns(range(start + 1, start + 1 + len(columns.numbers)), columns.values)
+        elif _several_speak(columns.numbers) and self._looked < _CLOSE_LOOKS:
+            self._apart(form, data, offset, line)
+            return
+        if form.name == "megatron" and STEP_TIME.guard in data and "tflops" not in columns.values and not thin:
+            rates = [number_of(text) for text in re.findall(STEP_TIME.fields[1][1], data)]
+            if len(rates) == len(columns.numbers):
+                columns.values["tflops"] = rates
+        self._lane(form.name, "", form.name).add((offset, line, form), columns)
+
+    def _apart(self, form: Form, data: bytes, offset: int, line: int) -> None:
+        """Tell the speakers of a chunk apart, line by line."""
+        at = 0
+        for raw in data.split(b"\n"):
+            if form.guard in raw and (found := columns_of(form, raw)) is not None:
+                self._looked += 1
+                lane = split(raw[:1024].decode("utf-8", "replace")).lane
+                name = f"{form.name} {lane}"
+                if name in self._lanes or len(self._lanes) < _SPEAKERS:
+                    number = line + data.count(b"\n", 0, at)
+                    self._lane(name, lane, form.name).add((offset + at, number, None), found)
+            at += len(raw) + 1
+
+    def _clocked(self, data: bytes, offset: int, line: int, *, lines: bool) -> None:
+        if self._ticks > _TICKS:
+            return
+        if b"it/s" in data or b"s/it" in data:
+            for tick in bars(data):
+                self._tick("bar", tick, data, offset, line)
+        if lines and (b"loss" in data or b"Loss" in data):
+            for tick in stamped(data):
+                self._tick("stamped", tick, data, offset, line)
+
+    def _tick(self, name: str, tick: Tick, data: bytes, offset: int, line: int) -> None:
+        self._ticks += 1
+        clock = self._clocks.setdefault(name, Clock())
+        time = clock.time(tick)
+        if time is None and tick.loss != tick.loss:
+            return
+        values: dict[str, Sequence[float]] = {"ms": [time]} if time is not None else {}
+        if tick.loss == tick.loss:
+            values["loss"] = [tick.loss]
+        lane = self._lane(name, "", name)
+        lane.series.derived = True
+        number = line + data.count(b"\n", 0, tick.at)
+        lane.add((offset + tick.at, number, None), Columns([tick.number], values))
+
+    def _lane(self, name: str, lane: str, form: str) -> _Lane:
+        if name not in self._lanes:
+            self._lanes[name] = _Lane(Series(form, lane))
+        return self._lanes[name]
+
+    def series(self) -> list[Series]:
+        """Return what was read, the longest first."""
+        found = [lane.series for lane in self._lanes.values() if len(lane.series)]
+        return sorted(found, key=len, reverse=True)
+
+    def line(self, series: Series, index: int, text: TextView) -> Line:
+        """Return the line of a point; the nearest that is kept, where a stream cannot be read again."""
+        lane = next(lane for lane in self._lanes.values() if lane.series is series)
+        at = max(0, bisect_right([piece.first for piece in lane.pieces], index) - 1)
+        piece = lane.pieces[at]
+        head = text.line_at(piece.offset)
+        if piece.form is None or piece.form.number is None:
+            return _nth(text, head, piece, (index - piece.first) * series.every)
+        number = re.compile(piece.form.number.decode(), re.IGNORECASE)
+        best, wanted = head, series.numbers[index]
+        for line in [head, *text.after(head, _WALK)]:
+            found = number.search(line.text)
+            if found and int(found[1]) <= wanted:
+                best = line
+            if found and int(found[1]) == wanted:
+                break
+        return best
+
+    def show(self, series: Series, index: int, text: TextView) -> Evidence:
+        """Return the line of a point as evidence."""
+        return text.evidence(self.line(series, index, text))
+
+
+def _nth(text: TextView, head: Line, piece: _Piece, count: int) -> Line:
+    if piece.form is None:
+        return head
+    guard, best = piece.form.guard.decode(), head
+    for line in [head, *text.after(head, _WALK)]:
+        if guard in line.text:
+            best = line
+            count -= 1
+        if count < 0:
+            break
+    return best
+
+
+def _several_speak(numbers: Sequence[int]) -> bool:
+    """Tell whether iteration numbers repeat so often that more than one rank must print them."""
+    if isinstance(numbers, range) or len(numbers) < 8:
+        return False
+    repeated = sum(1 for a, b in itertools.pairwise(numbers) if b <= a)
+    return repeated > len(numbers) // 10

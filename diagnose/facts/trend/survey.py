@@ -1,0 +1,131 @@
+"""Measures one series: everything that reasoning asks about the course of a run, with the lines that show it."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from diagnose.facts.series import Drift, LossMissing, Series, Shift, Spike, Stalls, Steady, Survey
+from diagnose.facts.trend.losses import jumps, vanished
+from diagnose.facts.trend.steps import Course, course
+from diagnose.read.model import Evidence
+
+Show = Callable[[int], Evidence]  # the line of a point
+Start = Callable[[int], int]  # the offset of a point's line
+Around = Callable[[int], tuple[Evidence, ...]]  # telling lines near a point
+_RATES = ("samples_per_second", "tokens_per_second", "tflops")
+_NAMED = 40  # stalls that are named
+
+
+def survey(series: Series, show: Show, start: Start, around: Around) -> Survey:
+    """Measure a series.
+
+    Arguments: the series; `show` gives the line of a point, `start` its offset, `around` the telling lines near it.
+    """
+    points, times = _times(series)
+    numbers = [series.numbers[at] for at in points]
+    ran = course(numbers, times)
+    drop = ran.drop
+    slow = range(drop.start, len(points) if drop.end is None else drop.end) if drop else range(0)
+    steady = [points[at] for at in ran.steady if at not in slow]
+    return Survey(
+        series,
+        steady=_steady(series, steady, ran.spread, show) if steady else None,
+        shift=_shift(series, ran, points, show, around),
+        drift=_drift(series, ran, steady, show),
+        stalls=_stalls(series, ran, points, show),
+        spikes=(*_spikes(series, "loss", show), *_spikes(series, "grad_norm", show)),
+        missing=_missing(series, show, start),
+    )
+
+
+def _times(series: Series) -> tuple[list[int], list[float]]:
+    """Return the points that have a step time, and the times; rates stand in where no time is printed.
+
+    Where the global batch size changes, only the points with the usual one can be compared.
+    """
+    column, rate = series.values.get("ms"), False
+    if column is None or not series.has("ms"):
+        name = next((name for name in _RATES if series.has(name)), None)
+        column, rate = (series.values[name], True) if name else (array("d"), False)
+    sizes = series.values.get("batch")
+    known = [value for value in sizes or () if not math.isnan(value)]
+    usual = max(set(known), key=known.count) if known and min(known) != max(known) else None
+    points = [
+        at
+        for at, value in enumerate(column)
+        if 0 < value < math.inf and (usual is None or sizes is None or sizes[at] == usual)
+    ]
+    return points, [1000 / column[at] if rate else column[at] for at in points]
+
+
+def _steady(series: Series, points: Sequence[int], spread: float, show: Show) -> Steady:
+    numbers = {name: _median(series.values.get(name), points) for name in ("ms", *_RATES, "batch")}
+    return Steady(
+        numbers["ms"],
+        numbers["tflops"],
+        numbers["tokens_per_second"],
+        numbers["samples_per_second"],
+        numbers["batch"],
+        series.numbers[points[0]],
+        len(points) * series.every,
+        spread,
+        show(points[0]),
+    )
+
+
+def _median(column: Sequence[float] | None, points: Sequence[int]) -> float | None:
+    values = [column[at] for at in points if not math.isnan(column[at])] if column is not None else []
+    return median(values) if values else None
+
+
+def _shift(series: Series, ran: Course, points: Sequence[int], show: Show, around: Around) -> Shift | None:
+    drop = ran.drop
+    if drop is None:
+        return None
+    at = points[drop.start]
+    until = series.numbers[points[drop.end - 1]] if drop.end is not None else None
+    return Shift(series.numbers[at], drop.before, drop.after, until, drop.certainty, show(at), around(at))
+
+
+def _drift(series: Series, ran: Course, steady: Sequence[int], show: Show) -> Drift | None:
+    if ran.rise is None or not steady:
+        return None
+    first, last = steady[0], steady[-1]
+    return Drift(series.numbers[first], series.numbers[last], ran.rise.before, ran.rise.after, show(last))
+
+
+def _stalls(series: Series, ran: Course, points: Sequence[int], show: Show) -> Stalls | None:
+    slow = ran.slow
+    if slow is None:
+        return None
+    places = [points[at] for at in slow.places]
+    numbers = tuple(series.numbers[at] for at in places[:_NAMED])
+    return Stalls(len(places), slow.period, slow.extra, slow.usual, slow.share, numbers, show(places[0]))
+
+
+def _spikes(series: Series, metric: str, show: Show) -> tuple[Spike, ...]:
+    column = series.values.get(metric)
+    if column is None:
+        return ()
+    return tuple(
+        Spike(metric, series.numbers[each.place], column[each.place], each.usual, each.back, show(each.place))
+        for each in jumps(column, metric)
+    )
+
+
+def _missing(series: Series, show: Show, start: Start) -> LossMissing | None:
+    losses = series.values.get("loss")
+    if series.form != "megatron" or losses is None:
+        return None
+    read = series.values.get("skipped", array("d", [math.nan]) * len(losses))
+    # Only lines whose other fields were read can be said to lack a loss.
+    points = [at for at in range(len(losses)) if not math.isnan(read[at])]
+    place = vanished([losses[at] for at in points], [read[at] for at in points])
+    if place is None:
+        return None
+    at = points[place]
+    norm = series.values.get("grad_norm", read)[at]
+    return LossMissing(series.numbers[at], len(points) - place, norm, show(at), start(at))

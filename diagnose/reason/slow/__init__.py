@@ -1,0 +1,10 @@
+"""Slow runs: what the numbers of the iteration lines say, alone and against a reference."""
+
+from __future__ import annotations
+
+from diagnose.reason.slow.findings import Found, findings_of
+from diagnose.reason.slow.numbers import speed_facts, speed_of
+from diagnose.reason.slow.numerical import loss_incidents
+from diagnose.reason.slow.reference import NO_REFERENCE, Reference
+
+__all__ = ["NO_REFERENCE", "Found", "Reference", "findings_of", "loss_incidents", "speed_facts", "speed_of"]
