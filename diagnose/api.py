@@ -12,8 +12,13 @@ from diagnose.read.model import Problem, Source
 from diagnose.reason.result import Diagnosis
 
 if TYPE_CHECKING:
-    from diagnose.facts.collect import Probe
+    from diagnose.facts.collect import Metrics, Probe
     from diagnose.reason.forecast import Forecast
+    from diagnose.reason.slow import Reference
+
+
+class BaselineError(ValueError):
+    """A log that was given as the good run tells no speed; the message is `path: why`."""
 
 
 def diagnose(
@@ -27,15 +32,22 @@ def diagnose(
     engine: str | None = None,
     stdin: BinaryIO | None = None,
     extra: Sequence[Source] = (),
+    golden: float | None = None,
+    baseline: str | Path | None = None,
+    regression: float = 5.0,
+    metrics: Metrics = "sampled",
 ) -> Diagnosis:
     """Diagnose a job from what it left behind.
 
     Arguments: `paths`, files, folders, globs, or "-" for `stdin`; `config`, the run's configuration (YAML, JSON or a
     launch script); `env`, a file of NAME=value lines; `settings`, facts as KEY=VALUE; `patterns`, folders of further
     pattern files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name;
-    `extra`, further sources that lie in no file (see `Source.content`).
+    `extra`, further sources that lie in no file (see `Source.content`); `golden`, the TFLOP/s/GPU that the run should reach;
+    `baseline`, the log of a good run; `regression`, percent below either from which on the run is degraded; `metrics`,
+    "all" iteration lines, those of a sample of large logs ("sampled"), or "off".
 
-    Raises ConfigFileError where `config`, `env` or a setting cannot be read. Inputs that cannot be read do not raise:
+    Raises ConfigFileError where `config`, `env` or a setting cannot be read, and BaselineError where `baseline` tells no
+    speed. Inputs that cannot be read do not raise:
     they stand in the result's inputs.
     """
     from diagnose.read import find_sources
@@ -44,8 +56,27 @@ def diagnose(
     given = given_facts(config=config, env=env, settings=settings)
     catalogue = catalogue or load_catalogue(patterns)
     sources, problems = find_sources([str(path) for path in paths])
-    records = collect_all([*sources, *extra], catalogue, engine=engine, stdin=stdin)
-    return reason(records, catalogue, given=given, problems=problems)
+    reference = _reference(golden, baseline, regression, catalogue, engine)
+    records = collect_all([*sources, *extra], catalogue, engine=engine, stdin=stdin, metrics=metrics)
+    return reason(records, catalogue, given=given, problems=problems, reference=reference)
+
+
+def _reference(
+    golden: float | None, baseline: str | Path | None, regression: float, catalogue: Catalogue, engine: str | None
+) -> Reference:
+    from diagnose.read import find_sources
+    from diagnose.reason.slow import Reference, baseline_of
+
+    if golden is not None and not 0 < golden < 1e6:
+        raise ValueError(f"golden must be a positive number of TFLOP/s/GPU, not {golden}")
+    if baseline is None:
+        return Reference(golden, regression=regression)
+    sources, problems = find_sources([str(baseline)])
+    found = baseline_of(collect_all(sources, catalogue, engine=engine))
+    if found is None:
+        reason = problems[0].what if problems else "no iteration lines with a step time"
+        raise BaselineError(f"{baseline}: {reason}")
+    return Reference(golden, *found, regression=regression)
 
 
 def forecast(
@@ -85,13 +116,18 @@ def load_catalogue(patterns: Iterable[str | Path] = ()) -> Catalogue:
 
 
 def collect_all(
-    sources: Sequence[Source], catalogue: Catalogue, *, engine: str | None = None, stdin: BinaryIO | None = None
+    sources: Sequence[Source],
+    catalogue: Catalogue,
+    *,
+    engine: str | None = None,
+    stdin: BinaryIO | None = None,
+    metrics: Metrics = "sampled",
 ) -> list[SourceRecord]:
     """Scan every source and return the records in the same order."""
     from diagnose.facts.collect import collect, prepare
 
     probe = prepare(catalogue, engine=engine)
-    return [collect(source, probe, stdin=stdin) for source in sources]
+    return [collect(source, probe, stdin=stdin, metrics=metrics) for source in sources]
 
 
 def match_text(text: str, catalogue: Catalogue, *, probe: Probe | None = None) -> list[Event]:
@@ -123,4 +159,4 @@ def given_facts(
     return found
 
 
-__all__ = ["Diagnosis", "Problem", "collect_all", "diagnose", "forecast", "given_facts", "load_catalogue", "match_text"]
+__all__ = ["BaselineError", "Diagnosis", "Problem", "collect_all", "diagnose", "forecast", "given_facts", "load_catalogue", "match_text"]

@@ -15,8 +15,15 @@ from diagnose.commands.inputs import piped
 
 COMMANDS = {
     "log": "diagnose.commands.log:log",
+    "compare": "diagnose.commands.compare:compare",
+    "config": "diagnose.commands.config:config",
     "explain": "diagnose.commands.explain:explain",
     "patterns": "diagnose.commands.patterns:patterns",
+    "wrap": "diagnose.commands.wrap:wrap",
+    "slurm": "diagnose.commands.slurm:slurm",
+    "hook": "diagnose.commands.hook:hook",
+    "watch": "diagnose.commands.watch:watch",
+    "doctor": "diagnose.commands.doctor:doctor",
 }
 _OWN_OPTIONS = ("-h", "--help", "--version")
 _INTERNAL = 70  # EX_SOFTWARE: a mistake of this program, apart from all codes that say something of the job

@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import click
 
-from diagnose.commands.errors import CommandError, one_line
+from diagnose.commands.common import settings_of, warn
+from diagnose.commands.errors import CommandError
 from diagnose.report import RENDERERS
 
-if TYPE_CHECKING:
-    from diagnose.catalogue.model import Trouble
-
-_WARNINGS = 5  # troubles in pattern files that are shown before the answer
 _FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
-
-
-def _warn(troubles: Sequence[Trouble]) -> None:
-    for trouble in troubles[:_WARNINGS]:
-        hint = f"; {trouble.hint}" if trouble.hint else ""
-        where = f"{trouble.path}:{trouble.line}:{trouble.column}"
-        click.echo(f"diagnose: warning: {one_line(f'{where}: {trouble.message}{hint}')}", err=True)
-    if len(troubles) > _WARNINGS:
-        more = len(troubles) - _WARNINGS
-        click.echo(f"diagnose: warning: {more} more in pattern files; see `diagnose patterns check`", err=True)
-
-
-def _settings(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse what is not KEY=VALUE before any log is read."""
-    if values:
-        from diagnose.facts.config_file import parse_set
-
-        for value in values:
-            try:
-                parse_set(value)
-            except ValueError as error:
-                raise click.BadParameter(str(error)) from error
-    return values
 
 
 @click.command()
@@ -52,10 +25,30 @@ def _settings(_context: click.Context, _option: click.Parameter, values: tuple[s
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    callback=_settings,
+    callback=settings_of,
     help="One fact that the log lacks. Repeatable.",
 )
+@click.option(
+    "--golden", type=click.FloatRange(0, 1e6, min_open=True), metavar="TFLOPS", help="TFLOP/s/GPU the run should reach."
+)
+@click.option("--baseline", metavar="LOG", help="The log of a good run to measure the speed against.")
+@click.option(
+    "--regression",
+    type=click.FloatRange(0, 100),
+    default=5.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="Slower than the reference by this much is a degraded run.",
+)
+@click.option(
+    "--metrics",
+    type=click.Choice(["all", "sampled", "off"]),
+    default="sampled",
+    show_default=True,
+    help="How many iteration lines of large logs are read.",
+)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 where a failure or a degraded run was found.")
+@click.option("--redact", is_flag=True, help="Mask tokens, keys and passwords, to share the report.")
 @click.option("--no-color", is_flag=True, help="No colours. NO_COLOR in the environment does the same.")
 @click.option("-q", "--quiet", is_flag=True, help="One line.")
 @click.option("-v", "--verbose", is_flag=True, help="Everything that was seen.")
@@ -67,7 +60,12 @@ def log(
     config: str | None,
     env: str | None,
     settings: tuple[str, ...],
+    golden: float | None,
+    baseline: str | None,
+    regression: float,
+    metrics: Literal["all", "sampled", "off"],
     exit_code: bool,
+    redact: bool,
     no_color: bool,
     quiet: bool,
     verbose: bool,
@@ -94,13 +92,27 @@ def log(
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
     catalogue = load(extra=[Path(path) for path in patterns])
-    _warn(catalogue.troubles)
+    warn(catalogue.troubles)
     inputs = given(paths)
     try:
-        diagnosis = api.diagnose(inputs, config=config, env=env, settings=settings, catalogue=catalogue)
-    except ConfigFileError as error:
+        diagnosis = api.diagnose(
+            inputs,
+            config=config,
+            env=env,
+            settings=settings,
+            catalogue=catalogue,
+            golden=golden,
+            baseline=baseline,
+            regression=regression,
+            metrics=metrics,
+        )
+    except (ConfigFileError, api.BaselineError) as error:
         raise CommandError(str(error), 3) from error
     require_readable(diagnosis, inputs)
+    if redact:
+        from diagnose.deliver.redact import redact as masked
+
+        diagnosis = masked(diagnosis)
     how = context(catalogue, output=output, no_color=no_color, quiet=quiet, verbose=verbose)
-    write(RENDERERS[form](diagnosis, how), output, [*inputs, *filter(None, (config, env))])
+    write(RENDERERS[form](diagnosis, how), output, [*inputs, *filter(None, (config, env, baseline))])
     return 1 if exit_code and diagnosis.verdict in _FAILED else 0

@@ -63,9 +63,11 @@ def _mask_named(text: str) -> str:
             continue
         first, last = found.span("a" if found["escaped"] else "b" if found["quote"] else "c")
         value = text[first:last]
-        if found["c"] is not None and not value.endswith(MASK):
-            value = value.rstrip(",;)]}")
-        if _MASKED.match(value) or not is_secret(head["name"], value, option=option):
+        if _MASKED.match(value):
+            continue
+        if found["c"] is not None:
+            value = value.rstrip(",;)]" if "{" in value else ",;)]}")
+        if not is_secret(head["name"], value, option=option):
             continue
         parts += [text[done:first], MASK]
         done = at = first + len(value)

@@ -10,9 +10,11 @@ MASK = "[masked]"
 
 # Prefixes that their makers document, so that leaked tokens can be found. The prefix stays: it says what to revoke.
 _PREFIXED = Lazy(
-    r"(?<![A-Za-z0-9])(?:"
-    r"(?P<a>hf_|api_org_|gh[pousr]_|github_pat_|glpat-|gldt-|npm_|nvapi-|dckr_pat_|pypi-|wandb_v1_|dapi(?=[0-9a-f]{32})|"
-    r"xox[abcdeoprs]-|xapp-|ya29\.|AIza|SG\.|hvs\.|lin_api_|r8_|gsk_|tgp_v1_|pul-|sk_live_|rk_live_)[\w.=-]{14,4096}"
+    r"(?<![A-Za-z0-9_])(?:"
+    r"(?P<a>hf_|api_org_|gh[pousr]_|npm_|dckr_pat_|lin_api_|r8_|gsk_|sk_live_|rk_live_)[A-Za-z0-9]{16,4096}(?![\w-])"
+    r"|(?P<g>github_pat_|glpat-|gldt-|nvapi-|pypi-|wandb_v1_|xox[abcdeoprs]-|xapp-|ya29\.|AIza|SG\.|hvs\.|tgp_v1_|pul-)"
+    r"(?=[\w.=-]{0,200}\d)[\w.=-]{14,4096}"
+    r"|(?P<h>dapi)[0-9a-f]{32}"
     r"|(?P<b>sk-(?:proj-|ant-|or-|svcacct-)?)(?=[\w-]{0,60}\d)[\w-]{18,4096}"
     r"|(?P<c>A(?:KIA|SIA|ROA|IDA))[A-Z0-9]{12,128}"
     r"|(?P<d>eyJ)[\w-]{6,8192}\.[\w-]{6,8192}(?:\.[\w-]{0,8192}){0,3}"

@@ -180,6 +180,12 @@ def constructed_defaults(core: Version, framework: str) -> list[Observation]:
     return [_observe(key, value) for key, value in found.items() if key not in derived]
 
 
+def unknown_to(core: Version) -> frozenset[str]:
+    """Name the settings (as `config.KEY`) of other releases that these releases of Megatron Core do not have."""
+    held = {each.key for each in DEFAULTS if _holds(each, core)}
+    return frozenset(f"config.{each.key}" for each in DEFAULTS if each.key not in held)
+
+
 def _observe(key: str, value: Value) -> Observation:
     return Observation(f"config.{key}", value, None, "default")
 

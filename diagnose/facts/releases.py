@@ -70,8 +70,8 @@ def spans(holding: Sequence[Release], tried: Sequence[Release]) -> str:
 
 
 def _run(order: Sequence[str], first: int, last: int) -> str:
-    if last == len(order) - 1:
-        return f"{order[first]} and later" if first or len(order) > 1 else order[first]
+    if first and last == len(order) - 1:
+        return f"{order[first]} and later"
     return order[first] if first == last else f"{order[first]} to {order[last]}"
 
 

@@ -10,6 +10,7 @@ from diagnose.reason.straggler import odd_rank
 
 # Clocks of two hosts are trusted to this many seconds, those of one file to the order of its lines.
 _TOLERANCE = 2.0
+_CONFIRMS_WITHIN = 180.0  # seconds between a kernel's record and the word of the launcher that saw its effect
 
 
 @dataclass(slots=True)
@@ -24,9 +25,11 @@ class Choice:
 
 
 def choose(incidents: Sequence[Incident]) -> Choice:
-    """Choose the root among the incidents that were not recovered from."""
+    """Choose the root among the incidents that were not recovered from; what is only slow has not failed."""
     choice = Choice()
-    candidates = [each for each in incidents if each.role == "root" and not each.recovered]
+    candidates = [
+        each for each in incidents if each.role == "root" and not each.recovered and each.category != "performance"
+    ]
     candidates, choice.doubles = _one_a_chain(candidates)
     groups = _group(candidates)
     if not groups:
@@ -41,14 +44,28 @@ def choose(incidents: Sequence[Incident]) -> Choice:
         if group is root:
             continue
         (choice.rivals if _rival(root, group) else choice.later).append(group)
-    choice.confirmations = [
-        each
-        for each in incidents
-        if each.role == "confirmation"
-        and root.first.pattern
-        and root.first.pattern.id in (each.pattern.confirms if each.pattern else ())
-    ]
+    choice.confirmations = [each for each in incidents if _confirms(each, root)]
     return choice
+
+
+def _confirms(record: Incident, root: Group) -> bool:
+    """Tell whether a record proves the root: it names it, and process, node and time do not speak against it."""
+    if record.pattern is None or record.role != "confirmation" or root.first.kind not in record.pattern.confirms:
+        return False
+    killed = {pid for each in root.incidents if (pid := _pid(each)) is not None}
+    if killed and _pid(record) is not None and _pid(record) not in killed:
+        return False
+    return any(_same_place(record, each) for each in root.incidents)
+
+
+def _pid(incident: Incident) -> str | None:
+    return incident.event.captures.get("pid") if incident.event else None
+
+
+def _same_place(a: Incident, b: Incident) -> bool:
+    if a.node and b.node and a.node != b.node:
+        return False
+    return a.time is None or b.time is None or abs(a.time - b.time) <= _CONFIRMS_WITHIN
 
 
 def _one_a_chain(candidates: Sequence[Incident]) -> tuple[list[Incident], list[Incident]]:

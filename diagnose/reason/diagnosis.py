@@ -24,10 +24,19 @@ from diagnose.reason.missing import missing_of
 from diagnose.reason.phase import phase_of
 from diagnose.reason.plan import plan_of
 from diagnose.reason.recovery import mark_recovered, says_failed
-from diagnose.reason.result import Confidence, Diagnosis, Finding, Input, Verdict
+from diagnose.reason.result import Confidence, Diagnosis, Finding, Input, Run, Verdict
 from diagnose.reason.risks import risks_of
 from diagnose.reason.run import framework_of, run_of, summary_facts
 from diagnose.reason.scope import EventScope
+from diagnose.reason.slow import (
+    NO_REFERENCE,
+    Found,
+    Reference,
+    findings_of,
+    loss_incidents,
+    speed_facts,
+    unmeasured,
+)
 from diagnose.reason.straggler import SILENT, find_straggler, silent_incident
 from diagnose.reason.unknown import last_words, unknown_exception
 
@@ -35,11 +44,18 @@ from diagnose.reason.unknown import last_words, unknown_exception
 class Reasoner:
     """One diagnosis in the making: what every step needs at hand."""
 
-    def __init__(self, records: Sequence[SourceRecord], catalogue: Catalogue, given: Sequence[Observation]) -> None:
+    def __init__(
+        self,
+        records: Sequence[SourceRecord],
+        catalogue: Catalogue,
+        given: Sequence[Observation],
+        reference: Reference = NO_REFERENCE,
+    ) -> None:
         self.records = list(records)
         self.why = ""  # how the root was inferred, where no line says it
         self.catalogue = catalogue
         found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
+        found += loss_incidents(self.records, catalogue, found)
         last = number_attempts(found, self.records)
         identify(found, self.records)
         self.attempts = earlier_attempts(found, last)
@@ -47,14 +63,16 @@ class Reasoner:
         mark_recovered(self.incidents, self.records)
         self.choice = choose(self.incidents)
         self.framework = framework_of(self.records)
-        self.facts = self._facts(given)
+        self.facts = self._facts([*speed_facts(self.records, reference), *given])
         self._infer()
-        self.names = frozenset(
+        self.slow = findings_of(self.records, self.facts, reference, self.incidents)
+        names = {
             name
             for each in self.incidents
             if each.pattern and not each.recovered
             for name in (each.pattern.id, each.pattern.category)
-        )
+        }
+        self.names = frozenset(names | {each.pattern for each in self.slow})
 
     def _facts(self, given: Sequence[Observation]) -> Facts:
         seen = [each for record in self.records for each in record.observations]
@@ -99,6 +117,16 @@ class Reasoner:
         return make_finding(pattern, self.scope(group.first, pattern), evidence, confidence, why, self.framework)
 
 
+    def slow_finding(self, found: Found) -> Finding | None:
+        """Write the finding of something slow; None where its pattern is switched off."""
+        group = found.group(self.catalogue)
+        pattern = group.first.pattern if group else None
+        if group is None or pattern is None:
+            return None
+        scope = self.scope(group.first, pattern)
+        return make_finding(pattern, scope, found.evidence, found.confidence, found.why, self.framework)
+
+
 def proven(incident: Incident) -> list[Observation]:
     """Return the facts that a failure's own wording proves."""
     event = incident.event
@@ -122,15 +150,20 @@ def reason(
     *,
     given: Sequence[Observation] = (),
     problems: Sequence[Problem] = (),
+    reference: Reference = NO_REFERENCE,
 ) -> Diagnosis:
     """Diagnose a job from the records of its sources.
 
     Arguments: the records; the catalogue that made them; `given` facts (configuration and environment handed in by the
-    user); `problems` with inputs that could not be read.
+    user); `problems` with inputs that could not be read; `reference`, what the run's speed is measured against.
     """
-    work = Reasoner(records, catalogue, given)
+    work = Reasoner(records, catalogue, given, reference)
     verdict, root, alternatives = _verdict(work)
     group = work.choice.root if root else None
+    slow = [each for each in work.slow if root is None or each.pattern != root.pattern]
+    if verdict == "no_failure" and slow and slow[0].root:
+        root, group = work.slow_finding(slow[0]), slow[0].group(catalogue)
+        verdict, slow = ("degraded", slow[1:]) if root else (verdict, slow)
     run = run_of(work.records, work.facts, work.framework, group.first if group else None)
     diagnosis = Diagnosis(
         verdict=verdict,
@@ -138,12 +171,12 @@ def reason(
         root_cause=root,
         alternatives=tuple(alternatives),
         fallout=fallout_of(work.incidents, work.choice),
-        risks=risks_of(work.catalogue, lambda pattern: work.scope(None, pattern), work.framework, run, root),
+        risks=(*filter(None, map(work.slow_finding, slow)), *_foreseen(work, run, root, slow)),
         plan=plan_of(root, alternatives if verdict == "ambiguous" else ()),
         action=action_for(verdict, root, group, work.catalogue),
         run=run,
         inputs=_inputs(work.records, problems),
-        missing=missing_of(work.records, verdict, root),
+        missing=(*missing_of(work.records, verdict, root), *unmeasured(work.records, reference)),
         attempts=work.attempts if verdict != "no_failure" else (),
         notes=last_words(work.records) if verdict in ("unknown", "symptom_only") and not root else (),
     )
@@ -170,6 +203,12 @@ def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     if not conclusive:
         return "symptom_only", finding, rivals
     return ("ambiguous" if rivals else "identified"), finding, rivals
+
+
+def _foreseen(work: Reasoner, run: Run, root: Finding | None, slow: Sequence[Found]) -> list[Finding]:
+    told = {each.pattern for each in slow}
+    risks = risks_of(work.catalogue, lambda pattern: work.scope(None, pattern), work.framework, run, root)
+    return [each for each in risks if each.pattern not in told]
 
 
 def _without_root(work: Reasoner) -> Verdict:

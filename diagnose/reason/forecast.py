@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from diagnose.catalogue.condition import Outcome, evaluate
+from diagnose.catalogue.condition import Outcome, Seen, evaluate
 from diagnose.catalogue.model import Catalogue, Pattern
-from diagnose.facts.defaults import constructed_defaults
+from diagnose.facts.defaults import constructed_defaults, unknown_to
 from diagnose.facts.model import Observation
 from diagnose.facts.releases import Release, releases_for, spanning, spans
 from diagnose.facts.run import Facts
@@ -23,6 +23,11 @@ from diagnose.reason.scope import EventScope
 ForecastVerdict = Literal["would_fail", "would_fail_later", "at_risk", "no_conflict"]
 _NO_FAILURE = ("performance", "gpu-memory")  # categories of patterns that no error belongs to
 _OUTSIDE = ("env.", "version.te", "version.torch", "run.expandable_segments")  # facts that no configuration holds
+_LEADS = {
+    "would_fail": "Would fail at start-up",
+    "would_fail_later": "Would start and fail later",
+    "at_risk": "No known conflict, but a risk",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Foretold:
     """One thing that a configuration leads to."""
 
     finding: Finding
-    printed: Printed | None  # the error as it would be printed; None for what prints none
+    printed: tuple[Printed, ...]  # the error as it would be printed, a wording each; () for what prints none
     releases: str  # for which releases it holds, in words; "" where the release is given
     depends_on: tuple[str, ...] = ()  # what nobody said and what decides it: names of variables and programs
 
@@ -42,7 +47,8 @@ class Forecast:
     verdict: ForecastVerdict
     summary: str  # one sentence a person can act on
     framework: str  # megatron-core | megatron-lm | megatron-bridge | nemo
-    versions: dict[str, str]  # as given, or the lines of releases that were tried
+    versions: dict[str, str]  # as given
+    tried: str = ""  # the releases that were tried where none is given, in words
     fails: tuple[Foretold, ...] = ()  # refused at start-up
     later: tuple[Foretold, ...] = ()  # accepted at start-up, fails afterwards
     depends: tuple[Foretold, ...] = ()  # fails or not, by what the configuration does not say
@@ -53,12 +59,86 @@ class Forecast:
 
 @dataclass(slots=True)
 class _Held:
-    """A pattern that holds: where first, and for which releases."""
+    """A pattern that holds: what decided it in the newest of the releases that it holds for."""
 
     pattern: Pattern
     outcome: Outcome
     releases: list[Release]
     depends_on: tuple[str, ...] = ()
+
+
+class _Judge:
+    """One configuration in all the releases that are tried."""
+
+    def __init__(self, catalogue: Catalogue, seen: Sequence[Observation], framework: str) -> None:
+        self.catalogue = catalogue
+        self.seen = seen
+        self.framework = framework
+        self.given = Facts(seen)
+        self.releases = releases_for(framework, self.given)
+        self.worlds = [(release, self._constructed([release])) for release in self.releases]
+
+    def _constructed(self, releases: Sequence[Release]) -> Facts:
+        """Give the configuration as the newest of the releases would hold it: defaults below, its own changes on top."""
+        core = releases[-1].core
+        seen = self.seen
+        if len(self.releases) > 1:
+            # Where nobody says which release it is, a setting speaks only for those releases that know it.
+            unknown = unknown_to(core)
+            seen = [each for each in seen if each.key not in unknown]
+        known = [
+            *constructed_defaults(core, self.framework),
+            *spanning(releases),
+            *seen,
+            Observation("run.framework", self.framework, None, "derived"),
+        ]
+        return Facts([*known, *settled(Facts(known), core, self.framework)])
+
+    def all(self, conditions: Mapping[str, str]) -> list[Foretold]:
+        """List what a set of conditions foretells."""
+        return [self._foretold(each) for each in self._held(conditions)]
+
+    def _held(self, conditions: Mapping[str, str]) -> list[_Held]:
+        found: dict[str, _Held] = {}
+        for name, condition in conditions.items():
+            pattern = self.catalogue.patterns[name]
+            for release, facts in self.worlds:
+                outcome = evaluate(condition, EventScope(facts, pattern, None, frozenset(), {}))
+                before = found.get(name)
+                if outcome.answer:
+                    holding = [*(before.releases if before and not before.depends_on else []), release]
+                    found[name] = _Held(pattern, outcome, holding)
+                elif (undecided := _undecided(outcome, pattern)) and (before is None or before.depends_on):
+                    found[name] = _Held(
+                        pattern, outcome, [*(before.releases if before else []), release], undecided
+                    )
+        return list(found.values())
+
+    def _foretold(self, held: _Held) -> Foretold:
+        facts = self._constructed(held.releases)
+        told = ", ".join(words.fact(key, seen) for key, seen in _telling(held.outcome).items())
+        if held.depends_on:
+            why = f"It depends on {', '.join(held.depends_on)}, which nothing here says. Known: {told}."
+        else:
+            why = f"The configuration holds it: {told}."
+        sure = held.pattern.category not in _NO_FAILURE and not held.depends_on
+        finding = make_finding(
+            held.pattern,
+            EventScope(facts, held.pattern, None, frozenset(), {}),
+            words.lines(held.outcome.used.values()),
+            "high" if sure else "medium",
+            why,
+            self.framework,
+        )
+        return Foretold(finding, self._printed(held), spans(held.releases, self.releases), held.depends_on)
+
+    def _printed(self, held: _Held) -> tuple[Printed, ...]:
+        wordings: dict[Printed, list[Release]] = {}
+        for release, facts in self.worlds:
+            printed = printed_by(held.pattern, facts, self.framework) if release in held.releases else None
+            if printed is not None:
+                wordings.setdefault(printed, []).append(release)
+        return tuple(replace(each, releases=spans(found, self.releases)) for each, found in wordings.items())
 
 
 def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) -> Forecast:
@@ -67,64 +147,30 @@ def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) 
     Arguments: the catalogue; `seen`, what is known of the configuration, its environment and its versions; `framework`, the
     one that will construct it (megatron-core, megatron-lm, megatron-bridge or nemo).
     """
-    given = Facts(seen)
-    releases = releases_for(framework, given)
-    exact = len(releases) == 1
-    worlds = [(release, _constructed(seen, [release], framework)) for release in releases]
-
-    def held(conditions: Mapping[str, str]) -> list[Foretold]:
-        found = _held(catalogue, conditions, worlds)
-        return [_foretold(each, _constructed(seen, each.releases, framework), framework, releases) for each in found]
-
-    now, after = held(catalogue.predictions), held(catalogue.later)
-    errors = [each for each in now if _fails(each) and not each.depends_on]
+    judge = _Judge(catalogue, seen, framework)
+    now, after = judge.all(catalogue.predictions), judge.all(catalogue.later)
+    fails = [each for each in now if _fails(each) and not each.depends_on]
     later = [each for each in after if not each.depends_on]
-    named = {each.finding.pattern for each in (*errors, *later)}
+    named = {each.finding.pattern for each in (*fails, *later)}
     depends = [each for each in (*now, *after) if each.depends_on and each.finding.pattern not in named]
     risks = [each for each in now if not _fails(each) and not each.depends_on]
     verdict: ForecastVerdict = (
-        "would_fail" if errors else "would_fail_later" if later else "at_risk" if risks else "no_conflict"
+        "would_fail" if fails else "would_fail_later" if later else "at_risk" if risks else "no_conflict"
     )
-    first = [*errors, *later, *risks]
+    found = [*fails, *later, *risks]
     return Forecast(
         verdict=verdict,
-        summary=_summary(verdict, first),
+        summary=_summary(verdict, found),
         framework=framework,
-        versions=given.versions() if exact else {releases[0].name: spans(releases, releases)},
-        fails=tuple(errors),
+        versions=judge.given.versions(),
+        tried=spans(judge.releases, judge.releases),
+        fails=tuple(fails),
         later=tuple(later),
         depends=tuple(depends),
         risks=tuple(risks),
-        plan=plan_of(first[0].finding, [each.finding for each in first[1:]]) if first else (),
-        config=_values(worlds[-1][1]),
+        plan=plan_of(found[0].finding, [each.finding for each in found[1:]]) if found else (),
+        config=_values(judge.worlds[-1][1]),
     )
-
-
-def _constructed(seen: Sequence[Observation], releases: Sequence[Release], framework: str) -> Facts:
-    """Give the configuration as the newest of the releases would hold it: defaults under it, its own changes on top."""
-    core = releases[-1].core
-    known = [
-        *constructed_defaults(core, framework),
-        *spanning(releases),
-        *seen,
-        Observation("run.framework", framework, None, "derived"),
-    ]
-    return Facts([*known, *settled(Facts(known), core, framework)])
-
-
-def _held(catalogue: Catalogue, conditions: Mapping[str, str], worlds: Sequence[tuple[Release, Facts]]) -> list[_Held]:
-    found: dict[str, _Held] = {}
-    for name, condition in conditions.items():
-        pattern = catalogue.patterns[name]
-        for release, facts in worlds:
-            outcome = evaluate(condition, EventScope(facts, pattern, None, frozenset(), {}))
-            before = found.get(name)
-            if outcome.answer:
-                holding = [*(before.releases if before and not before.depends_on else []), release]
-                found[name] = _Held(pattern, outcome, holding)
-            elif (undecided := _undecided(outcome, pattern)) and (before is None or before.depends_on):
-                found[name] = _Held(pattern, outcome, [*(before.releases if before else []), release], undecided)
-    return list(found.values())
 
 
 def _undecided(outcome: Outcome, pattern: Pattern) -> tuple[str, ...]:
@@ -135,19 +181,11 @@ def _undecided(outcome: Outcome, pattern: Pattern) -> tuple[str, ...]:
     return tuple(words.bare(name) for name in missing) if all(name.startswith(_OUTSIDE) for name in missing) else ()
 
 
-def _foretold(held: _Held, facts: Facts, framework: str, tried: Sequence[Release]) -> Foretold:
-    evidence = words.lines(held.outcome.used.values())
-    told = words.facts(held.outcome)
-    if held.depends_on:
-        why = f"It depends on {', '.join(held.depends_on)}, which nothing here sets. Known: {told}."
-    else:
-        why = f"The configuration holds it: {told}."
-    scope = EventScope(facts, held.pattern, None, frozenset(), {})
-    sure = held.pattern.category not in _NO_FAILURE and not held.depends_on
-    confidence: Literal["high", "medium"] = "high" if sure else "medium"
-    finding = make_finding(held.pattern, scope, evidence, confidence, why, framework)
-    printed = printed_by(held.pattern, facts, framework)
-    return Foretold(finding, printed, spans(held.releases, tried), held.depends_on)
+def _telling(outcome: Outcome) -> dict[str, Seen]:
+    """Return the facts that somebody set; where there are none, those that are so by default."""
+    used = {key: seen for key, seen in outcome.used.items() if key.startswith(("config.", "env."))}
+    told = {key: seen for key, seen in used.items() if seen.source != "default"}
+    return told or used or dict(outcome.used)
 
 
 def _fails(each: Foretold) -> bool:
@@ -157,23 +195,16 @@ def _fails(each: Foretold) -> bool:
 def _summary(verdict: ForecastVerdict, found: Sequence[Foretold]) -> str:
     if not found:
         return "No known conflict: nothing in this configuration is known to fail."
-    first = found[0]
-    text = first.finding.summary.rstrip(". ")
-    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-    where = f" in {first.releases}" if first.releases else ""
-    lead = {
-        "would_fail": "Would fail at start-up",
-        "would_fail_later": "Would start and fail later",
-        "at_risk": "No known conflict, but a risk",
-    }[verdict]
-    return f"{lead}{where}: {text}{more}."
+    text = found[0].finding.summary.rstrip(". ")
+    where = f" in {found[0].releases}" if found[0].releases else ""
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"{_LEADS[verdict]}{where}: {text}{more}."
 
 
 def _values(facts: Facts) -> dict[str, ConfigValue]:
     """List what somebody set; defaults would only hide it."""
     found: dict[str, ConfigValue] = {}
     for key, seen in facts.observations("config").items():
-        known = facts.lookup(f"config.{key}")
-        if known is not None and seen.origin != "default":
-            found[key] = ConfigValue(seen.value, words.origin(known))
+        if seen.origin not in ("default", "settled"):
+            found[key] = ConfigValue(seen.value, words.origin(Seen(seen.value, seen.evidence, seen.origin)))
     return found

@@ -49,13 +49,15 @@ def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> 
     tables = workers_of(incidents)
     nodes = {record.node for record in records if record.node} | {each.node for each in incidents if each.node}
     ranks_by_node = _offsets(records, tables)
+    everyone = [row for table in tables.values() for row in table]
     for each in incidents:
         rank, node = each.rank, each.node
         record = records[each.source]
         if node is None:
             node = _captured(each, "node") or _captured(each, "host") or record.node
         if rank is None:
-            rank = _rank(each, record, tables.get(each.source, []), len(nodes) <= 1, ranks_by_node.get(each.source))
+            table, offset = tables.get(each.source, []), ranks_by_node.get(each.source)
+            rank = _rank(each, record, table, everyone, len(nodes) <= 1, offset)
         if (rank, node) != (each.rank, each.node):
             each.evidence = replace(each.evidence, rank=rank, node=node)
 
@@ -75,13 +77,19 @@ def _offsets(records: Sequence[SourceRecord], tables: dict[int, list[Worker]]) -
 
 
 def _rank(
-    each: Incident, record: SourceRecord, table: Sequence[Worker], one_node: bool, offset: int | None
+    each: Incident,
+    record: SourceRecord,
+    table: Sequence[Worker],
+    everyone: Sequence[Worker],
+    one_node: bool,
+    offset: int | None,
 ) -> int | None:
     own = _captured(each, "rank")
     if own is not None and own.isdigit():
         return int(own)
     pid = _captured(each, "pid")
-    row = next((row for row in table if pid and row.pid == pid), None)
+    rows = everyone if each.daemon else table
+    row = next((row for row in rows if pid and row.pid == pid), None)
     if row is not None:
         return row.rank
     local = _local_rank(each, record)

@@ -18,7 +18,7 @@ class Printed:
 
     exception: str  # the type; "" where it is not always the same
     message: str  # its wording, with the configuration's own values as far as they are known; "" where none is known
-    versions: str  # the releases that print this wording, as the pattern gives them; "" all
+    releases: str = ""  # the releases that print this wording, in words; "" where the release is given
 
 
 def printed_by(pattern: Pattern, facts: Facts, framework: str) -> Printed | None:
@@ -36,9 +36,7 @@ def printed_by(pattern: Pattern, facts: Facts, framework: str) -> Printed | None
     if best is None:
         return None
     wording = best[1]
-    return Printed(
-        wording.exception[0] if wording.exception else "", _message(pattern, wording, facts), wording.versions
-    )
+    return Printed(wording.exception[0] if wording.exception else "", _message(pattern, wording, facts))
 
 
 def _printed_in(versions: str, facts: Facts, framework: str) -> bool:

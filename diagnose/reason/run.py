@@ -12,6 +12,7 @@ from diagnose.reason import words
 from diagnose.reason.incident import Incident
 from diagnose.reason.phase import phase_of
 from diagnose.reason.result import ConfigValue, Run
+from diagnose.reason.slow.numbers import speed_of
 
 # The first that fits decides: outer frameworks before the ones they stand on.
 _FRAMEWORKS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -74,7 +75,7 @@ def run_of(records: Sequence[SourceRecord], facts: Facts, framework: str, root: 
         last_time=words.iso(max(times, default=None)),
         silent_seconds=_silent(iterations, times),
         phase=_phase(records, root),
-        throughput=_throughput(iterations),
+        throughput=speed_of(records, facts),
         memory={
             key: float(o.value) for key, o in facts.observations("memory").items() if isinstance(o.value, int | float)
         },
@@ -100,14 +101,3 @@ def _phase(records: Sequence[SourceRecord], root: Incident | None) -> str | None
         return None
     before = [step for step in records[root.source].steps if step.start < root.start]
     return phase_of(root.traceback.frames if root.traceback else (), before)
-
-
-def _throughput(iterations: Sequence[Step]) -> dict[str, float]:
-    """Return the medians over the kept iteration lines, the first two of which are warm-up."""
-    steady = sorted(iterations, key=lambda step: step.number or 0)[2:]
-    found: dict[str, float] = {}
-    for name, key in (("ms", "iteration_ms"), ("tflops", "tflops_per_gpu"), ("tokens_per_second", "tokens_per_second")):
-        values = sorted(step.metrics[name] for step in steady if name in step.metrics)
-        if values:
-            found[key] = values[len(values) // 2]
-    return found

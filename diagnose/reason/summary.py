@@ -6,6 +6,9 @@ from diagnose.reason import words
 from diagnose.reason.result import Diagnosis, Finding
 
 
+_NO_MOMENT = ("config", "performance")  # categories whose failures do not happen after some iteration
+
+
 def summary_of(diagnosis: Diagnosis) -> str:
     """Write one sentence a person can act on."""
     root = diagnosis.root_cause
@@ -23,7 +26,7 @@ def summary_of(diagnosis: Diagnosis) -> str:
         others = ", ".join(each.title for each in diagnosis.alternatives[:3])
         return f"Either of several failures came first: {told}; or {others}."
     when = diagnosis.run.last_iteration
-    after = f" after iteration {when}" if when is not None and root.category != "config" else ""
+    after = f" after iteration {when}" if when is not None and root.category not in _NO_MOMENT else ""
     return f"{told}{after}."
 
 

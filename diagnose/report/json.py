@@ -27,16 +27,18 @@ def as_dict(diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
     data = asdict(clean)
     return {
         "schema_version": SCHEMA_VERSION,
-        "tool": {
-            "name": "diagnose",
-            "version": context.version,
-            "patterns": {"count": context.pattern_count, "digest": context.pattern_digest},
-        },
-        **{key: _plain(data[key]) for key in ("verdict", "summary", "root_cause", "alternatives", "fallout")},
-        **{key: _plain(data[key]) for key in ("risks", "plan", "action")},
+        "tool": tool(context),
+        **{key: plain(data[key]) for key in ("verdict", "summary", "root_cause", "alternatives", "fallout")},
+        **{key: plain(data[key]) for key in ("risks", "plan", "action")},
         "run": _run(clean.run),
-        **{key: _plain(data[key]) for key in ("inputs", "missing", "attempts", "notes")},
+        **{key: plain(data[key]) for key in ("inputs", "missing", "attempts", "notes")},
     }
+
+
+def tool(context: Context) -> dict[str, Any]:
+    """Say which program, and which patterns, made an answer."""
+    patterns = {"count": context.pattern_count, "digest": context.pattern_digest}
+    return {"name": "diagnose", "version": context.version, "patterns": patterns}
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -61,7 +63,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def _values(values: dict[str, ConfigValue]) -> dict[str, Any]:
-    return {key: {"value": _plain(item.value), "source": item.source} for key, item in values.items()}
+    return {key: {"value": plain(item.value), "source": item.source} for key, item in values.items()}
 
 
 def _number(value: float | None) -> float | None:
@@ -69,12 +71,12 @@ def _number(value: float | None) -> float | None:
     return value if value is None or math.isfinite(value) else None
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn a value into what JSON knows; a configured NaN or infinity becomes its name."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if value is None or isinstance(value, str | bool | int | float):

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from diagnose.reason.slow.findings import Found, findings_of
-from diagnose.reason.slow.numbers import speed_facts, speed_of
+from diagnose.reason.slow.findings import findings_of
+from diagnose.reason.slow.found import Found
+from diagnose.reason.slow.numbers import baseline_of, speed_facts, speed_of, unmeasured
 from diagnose.reason.slow.numerical import loss_incidents
 from diagnose.reason.slow.reference import NO_REFERENCE, Reference
 
-__all__ = ["NO_REFERENCE", "Found", "Reference", "findings_of", "loss_incidents", "speed_facts", "speed_of"]
+__all__ = [
+    "NO_REFERENCE",
+    "Found",
+    "Reference",
+    "baseline_of",
+    "findings_of",
+    "loss_incidents",
+    "speed_facts",
+    "speed_of",
+    "unmeasured",
+]

@@ -41,6 +41,7 @@ def _below(records: Sequence[SourceRecord], facts: Facts, reference: Reference) 
     severe = change.percent <= -SEVERE
     captures = {
         "change": percent(change.percent),
+        "below": percent(-change.percent),
         "run": f"{change.run:.4g}",
         "reference": f"{change.reference:.5g}",
         "unit": change.unit,

@@ -47,6 +47,7 @@ def _drop(shift: Shift, series: Series, record: SourceRecord) -> Found:
         "before": milliseconds(shift.before),
         "after": milliseconds(shift.after),
         "change": percent(shift.change),
+        "drop": percent(-shift.change),
         "times": f"{shift.after / shift.before:.2f}",
     }
     stayed = "and stays so to the end of the log"
@@ -82,6 +83,7 @@ def _drift(drift: Drift) -> Found:
         "before": milliseconds(drift.before),
         "after": milliseconds(drift.after),
         "change": percent(drift.change),
+        "drop": percent(-drift.change),
     }
     why = (
         f"The step time grows steadily from {captures['before']} near iteration {drift.first} to {captures['after']} near "

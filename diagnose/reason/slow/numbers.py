@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from diagnose.facts.model import Observation, SourceRecord
 from diagnose.facts.run import Facts
 from diagnose.facts.series import Steady, Survey
-from diagnose.reason.slow.reference import Reference, change_of
+from diagnose.reason.slow.reference import NO_REFERENCE, Reference, change_of
 
 _ORIGIN = "metrics"
 
@@ -28,6 +28,24 @@ def steady_of(records: Sequence[SourceRecord]) -> Steady | None:
     """Return the usual speed of a run; None where no line tells."""
     survey = best_survey(records)
     return survey.steady if survey else None
+
+
+def baseline_of(records: Sequence[SourceRecord]) -> tuple[Steady, str] | None:
+    """Return the usual speed of a good run, and the path of the log that tells it; None where no line tells."""
+    steady = steady_of(records)
+    return (steady, steady.evidence.path) if steady is not None else None
+
+
+def unmeasured(records: Sequence[SourceRecord], reference: Reference) -> tuple[str, ...]:
+    """Say why a run could not be measured against its reference; nothing where it was, or where there is none."""
+    steady = steady_of(records)
+    if reference == NO_REFERENCE or (steady is not None and change_of(steady, reference) is not None):
+        return ()
+    if steady is None:
+        return ("no iteration lines with a step time, to measure the run against its reference",)
+    if reference.golden is not None and reference.baseline is None:
+        return ("no TFLOP/s/GPU on the iteration lines to hold against the golden figure (Megatron-LM: --log-throughput)",)
+    return ("the two runs print no number in common that speed could be compared by",)
 
 
 def speed_facts(records: Sequence[SourceRecord], reference: Reference) -> list[Observation]:

@@ -1,0 +1,113 @@
+"""Carries a job's output through, byte for byte, and shows it to the recorder on the way."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diagnose.deliver.wrap.record import Recorder
+
+_PIECE = 1024 * 1024
+_LONGEST = 64 * 1024  # bytes of an unfinished line that are held back from the record
+_F_SETPIPE_SZ = 1031
+_QUIET = 1.0  # seconds without output behind the job's end, then whoever still holds the pipe is left alone
+
+
+@dataclass(slots=True)
+class _Route:
+    """One of the job's streams on its way."""
+
+    source: int  # the pipe's reading end
+    target: int  # our own stdout or stderr
+    rest: bytes = b""  # the beginning of a line, not yet recorded
+    broken: bool = False  # nobody reads our own stream any more
+
+
+class Pump(threading.Thread):
+    """Copies streams until they end. The job never waits for the record, only for whoever reads our own output."""
+
+    def __init__(self, streams: Sequence[tuple[int, int]], recorder: Recorder) -> None:
+        """Copy from each pipe to each target; `streams` are (reading end, target)."""
+        super().__init__(name="pump", daemon=True)
+        self._routes = {source: _Route(source, target) for source, target in streams}
+        self._recorder: Recorder | None = recorder
+        self._ending = threading.Event()
+        for source in self._routes:
+            _widen(source)
+
+    def finish(self) -> None:
+        """Wait for what is still in the pipes once the job has ended."""
+        self._ending.set()
+        self.join()
+
+    def run(self) -> None:
+        """Copy until all pipes are closed, or nothing has come for a while since the job's end."""
+        poll = select.poll()
+        for source in self._routes:
+            poll.register(source, select.POLLIN | select.POLLHUP)
+        quiet = 0.0
+        while self._routes:
+            ending = self._ending.is_set()
+            ready = poll.poll(100 if ending else 250)
+            quiet = 0.0 if ready or not ending else quiet + 0.1
+            if quiet >= _QUIET:
+                break
+            for source, _ in ready:
+                if not self._carry(self._routes[source]):
+                    poll.unregister(source)
+                    self._record(self._routes.pop(source), last=True)
+        for route in self._routes.values():
+            self._record(route, last=True)
+
+    def _carry(self, route: _Route) -> bool:
+        """Carry one piece; False at the end of the stream."""
+        try:
+            data = os.read(route.source, _PIECE)
+        except OSError:
+            return False
+        if not data:
+            return False
+        if not route.broken:
+            route.broken = not _write(route.target, data)
+        route.rest += data
+        self._record(route)
+        return True
+
+    def _record(self, route: _Route, last: bool = False) -> None:
+        """Record whole lines, so that two streams in one record do not cut each other's."""
+        cut = route.rest.rfind(b"\n") + 1
+        if last or len(route.rest) - cut > _LONGEST:
+            cut = len(route.rest)
+        data, route.rest = route.rest[:cut], route.rest[cut:]
+        if last and data and not data.endswith(b"\n"):
+            data += b"\n"
+        if self._recorder is None or not data:
+            return
+        try:
+            self._recorder.write(data)
+        except Exception:  # whatever is wrong with the record, the job goes on
+            self._recorder = None
+
+
+def _widen(pipe: int) -> None:
+    try:
+        fcntl.fcntl(pipe, _F_SETPIPE_SZ, _PIECE)
+    except OSError:
+        return  # a smaller pipe works as well
+
+
+def _write(target: int, data: bytes) -> bool:
+    """Write all of it, waiting where the reader is slow; False where nobody reads, or the disk is full."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(target, view) :]
+        except BlockingIOError:
+            select.select([], [target], [], 1.0)
+        except OSError:
+            return False
+    return True
