@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from diagnose.reason.slow import Reference
 
 
-class BaselineError(ValueError):
-    """A log that was given as the good run tells no speed; the message is `path: why`."""
-
-
 def diagnose(
     paths: Sequence[str | Path],
     *,
@@ -65,7 +61,7 @@ def _reference(
     golden: float | None, baseline: str | Path | None, regression: float, catalogue: Catalogue, engine: str | None
 ) -> Reference:
     from diagnose.read import find_sources
-    from diagnose.reason.slow import Reference, baseline_of
+    from diagnose.reason.slow import BaselineError, Reference, baseline_of
 
     if golden is not None and not 0 < golden < 1e6:
         raise ValueError(f"golden must be a positive number of TFLOP/s/GPU, not {golden}")
@@ -159,4 +155,4 @@ def given_facts(
     return found
 
 
-__all__ = ["BaselineError", "Diagnosis", "Problem", "collect_all", "diagnose", "forecast", "given_facts", "load_catalogue", "match_text"]
+__all__ = ["Diagnosis", "Problem", "collect_all", "diagnose", "forecast", "given_facts", "load_catalogue", "match_text"]

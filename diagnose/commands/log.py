@@ -88,6 +88,7 @@ def log(
     from diagnose.commands.inputs import given, require_readable
     from diagnose.commands.output import context, write
     from diagnose.facts.config_file import ConfigFileError
+    from diagnose.reason.slow import BaselineError
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
@@ -106,7 +107,7 @@ def log(
             regression=regression,
             metrics=metrics,
         )
-    except (ConfigFileError, api.BaselineError) as error:
+    except (ConfigFileError, BaselineError) as error:
         raise CommandError(str(error), 3) from error
     require_readable(diagnosis, inputs)
     if redact:

@@ -1,9 +1,10 @@
 """Defaults of Megatron Core, Megatron-LM and Megatron Bridge: the value of a setting that nobody sets.
 
-Source: TransformerConfig, ModelParallelConfig, DistributedDataParallelConfig and OptimizerConfig of Megatron Core 0.14.0,
-0.15.3, 0.16.1, 0.17.1, 0.18.2 and 0.19.0; Megatron-LM's argument parser (0.17.1 to 0.19.0) and the argument dumps of 0.14.0,
-0.16.1 and 0.18.2; GPTModelProvider and the configuration classes of Megatron Bridge 0.4.2 and 0.6.0. The values are those
-after the classes' own `__post_init__`. Releases before 0.14 are taken to agree where the field was there.
+Source: TransformerConfig, ModelParallelConfig, DistributedDataParallelConfig and OptimizerConfig of Megatron Core
+0.14.0, 0.15.3, 0.16.1, 0.17.1, 0.18.2 and 0.19.0; Megatron-LM's argument parser (0.17.1 to 0.19.0) and the argument
+dumps of 0.14.0, 0.16.1 and 0.18.2; GPTModelProvider and the configuration classes of Megatron Bridge 0.4.2 and 0.6.0.
+The values are those after the classes' own `__post_init__`. Releases before 0.14 are taken to agree where the field
+was there.
 """
 
 from __future__ import annotations
@@ -172,7 +173,8 @@ def constructed_defaults(core: Version, framework: str) -> list[Observation]:
     A field that the release does not have counts as off. Arguments: `core`, one release or a line of releases;
     `framework`, megatron-core, megatron-lm, megatron-bridge or nemo.
     """
-    found: dict[str, Value] = {each.key: None for each in DEFAULTS} | {"cuda_graph_impl": "none"}
+    found: dict[str, Value] = {each.key: None for each in DEFAULTS}
+    found["cuda_graph_impl"] = "none"
     for each in (*DEFAULTS, *_FRAMEWORKS.get(framework, ())):
         if _holds(each, core):
             found[each.key] = each.value

@@ -21,6 +21,7 @@ _SECTIONS = (
     *("config.model.", "config.optimizer.", "config.logger.", "config.rng.", "config.mixed_precision"),
 )
 _NEMO = ("config.trainer.", "config.exp_manager.")
+_PROGRAMS = {"bridge": "megatron-bridge", "lm": "megatron-lm"}
 _VERSIONED = ("core", "bridge", "lm", "te", "torch", "nccl", "cuda", "driver", "python", "transformers")
 
 
@@ -39,12 +40,15 @@ def intended_facts(
 
     Raises ConfigFileError where a file cannot be read, ValueError where a setting or a version cannot.
     """
+    versions = tuple(versions)
     found = read_config_file(str(config)) if config is not None else []
     found += _from_arguments(arguments)
     if env is not None:
         found += read_env_file(str(env))
     found += [parse_set(setting) for setting in settings]
-    chosen = framework or _framework_of(found)
+    named = [text.partition("=")[0].strip() for text in versions if "=" in text]
+    told = next((_PROGRAMS[name] for name in named if name in _PROGRAMS), None)
+    chosen = framework or told or _framework_of(found)
     found += [_version(text, chosen) for text in versions]
     return found, chosen
 
@@ -58,7 +62,7 @@ def _from_arguments(arguments: Sequence[str]) -> list[Observation]:
 
 
 def _framework_of(found: Sequence[Observation]) -> str:
-    """Tell the framework from the form: sections are Bridge's or NeMo's, flags are Megatron-LM's, plain fields are Core's."""
+    """Tell the framework from the form: sections are Bridge's or NeMo's, flags Megatron-LM's, plain fields Core's."""
     keys = [each.key for each in found]
     texts = {each.evidence.text for each in found if each.evidence is not None and each.key.startswith("config.")}
     if any("megatron.bridge" in str(each.value) for each in found) or any("megatron.bridge" in text for text in texts):

@@ -25,6 +25,9 @@ class TextView(Protocol):
     def before(self, line: Line, limit: int) -> Iterator[Line]:
         """The lines before `line`, at most `limit`, nearest first."""
 
+    def read(self, start: int, end: int) -> bytes:
+        """Bytes of the source by their offset; fewer, or none, where they were not kept."""
+
     def evidence(self, line: Line) -> Evidence:
         """The line as it is shown to a person."""
 

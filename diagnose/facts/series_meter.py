@@ -19,7 +19,6 @@ FULL = 32_000_000  # bytes whose iteration lines are read with all their fields;
 FULL_EVERY = 8
 _CLOSE_LOOKS = 20_000  # lines that are looked at one by one, where several speakers print iterations
 _SPEAKERS = 4096
-_WALK = 4000  # lines of a chunk in which a point's line is looked for
 _TICKS = 50_000
 
 
@@ -27,8 +26,8 @@ _TICKS = 50_000
 class _Piece:
     first: int  # index of its first point, when it was read
     offset: int
-    line: int  # number of the line at the offset
-    form: Form | None  # None: the point's own line begins near the offset
+    size: int  # bytes from the offset in which its points stand
+    form: Form | None  # None: the point's own line is at the offset
 
 
 @dataclass(slots=True)
@@ -47,7 +46,7 @@ class _Lane:
         self.series.append(columns.numbers, columns.values)
         if len(self.series) > MOST:
             self.series.halve()
-            self.pieces = [_Piece(each.first // 2, each.offset, each.line, each.form) for each in self.pieces]
+            self.pieces = [_Piece(each.first // 2, each.offset, each.size, each.form) for each in self.pieces]
 
 
 class SeriesMeter:
@@ -78,11 +77,11 @@ class SeriesMeter:
         if form is None and STEP_TIME.guard in data:
             form = STEP_TIME
         if form is not None:
-            self._read(form, data, offset, first_line)
+            self._read(form, data, offset)
         if form is None or "ms" not in [metric for metric, _, _ in form.fields]:
-            self._clocked(data, offset, first_line, lines=form is None)
+            self._clocked(data, offset, lines=form is None)
 
-    def _read(self, form: Form, data: bytes, offset: int, line: int) -> None:
+    def _read(self, form: Form, data: bytes, offset: int) -> None:
         thin = self._fed > FULL and self._chunk % FULL_EVERY != 0 and form.fields[0][0] == "ms"
         columns = columns_of(form, data, only_times=thin)
         if columns is None:
@@ -92,15 +91,15 @@ class SeriesMeter:
             start = len(known.series) * known.series.every if known else 0
             columns = Columns(range(start + 1, start + 1 + len(columns.numbers)), columns.values)
         elif _several_speak(columns.numbers) and self._looked < _CLOSE_LOOKS:
-            self._apart(form, data, offset, line)
+            self._apart(form, data, offset)
             return
         if form.name == "megatron" and STEP_TIME.guard in data and "tflops" not in columns.values and not thin:
             rates = [number_of(text) for text in re.findall(STEP_TIME.fields[1][1], data)]
             if len(rates) == len(columns.numbers):
                 columns.values["tflops"] = rates
-        self._lane(form.name, "", form.name).add((offset, line, form), columns)
+        self._lane(form.name, "", form.name).add((offset, len(data), form), columns)
 
-    def _apart(self, form: Form, data: bytes, offset: int, line: int) -> None:
+    def _apart(self, form: Form, data: bytes, offset: int) -> None:
         """Tell the speakers of a chunk apart, line by line."""
         at = 0
         for raw in data.split(b"\n"):
@@ -109,21 +108,20 @@ class SeriesMeter:
                 lane = split(raw[:1024].decode("utf-8", "replace")).lane
                 name = f"{form.name} {lane}"
                 if name in self._lanes or len(self._lanes) < _SPEAKERS:
-                    number = line + data.count(b"\n", 0, at)
-                    self._lane(name, lane, form.name).add((offset + at, number, None), found)
+                    self._lane(name, lane, form.name).add((offset + at, len(raw), None), found)
             at += len(raw) + 1
 
-    def _clocked(self, data: bytes, offset: int, line: int, *, lines: bool) -> None:
+    def _clocked(self, data: bytes, offset: int, *, lines: bool) -> None:
         if self._ticks > _TICKS:
             return
         if b"it/s" in data or b"s/it" in data:
             for tick in bars(data):
-                self._tick("bar", tick, data, offset, line)
+                self._tick("bar", tick, offset)
         if lines and (b"loss" in data or b"Loss" in data):
             for tick in stamped(data):
-                self._tick("stamped", tick, data, offset, line)
+                self._tick("stamped", tick, offset)
 
-    def _tick(self, name: str, tick: Tick, data: bytes, offset: int, line: int) -> None:
+    def _tick(self, name: str, tick: Tick, offset: int) -> None:
         self._ticks += 1
         clock = self._clocks.setdefault(name, Clock())
         time = clock.time(tick)
@@ -134,8 +132,7 @@ class SeriesMeter:
             values["loss"] = [tick.loss]
         lane = self._lane(name, "", name)
         lane.series.derived = True
-        number = line + data.count(b"\n", 0, tick.at)
-        lane.add((offset + tick.at, number, None), Columns([tick.number], values))
+        lane.add((offset + tick.at, 0, None), Columns([tick.number], values))
 
     def _lane(self, name: str, lane: str, form: str) -> _Lane:
         if name not in self._lanes:
@@ -152,33 +149,39 @@ class SeriesMeter:
         lane = next(lane for lane in self._lanes.values() if lane.series is series)
         at = max(0, bisect_right([piece.first for piece in lane.pieces], index) - 1)
         piece = lane.pieces[at]
-        head = text.line_at(piece.offset)
-        if piece.form is None or piece.form.number is None:
-            return _nth(text, head, piece, (index - piece.first) * series.every)
-        number = re.compile(piece.form.number.decode(), re.IGNORECASE)
-        best, wanted = head, series.numbers[index]
-        for line in [head, *text.after(head, _WALK)]:
-            found = number.search(line.text)
-            if found and int(found[1]) <= wanted:
-                best = line
-            if found and int(found[1]) == wanted:
-                break
-        return best
+        if piece.form is None:
+            return text.line_at(piece.offset)
+        data = text.read(piece.offset, piece.offset + piece.size)
+        if piece.form.number is None:
+            place = _nth(data, piece.form.guard, (index - piece.first) * series.every)
+        else:
+            place = _numbered(data, piece.form.number, series.numbers[index])
+        return text.line_at(piece.offset + place)
 
     def show(self, series: Series, index: int, text: TextView) -> Evidence:
         """Return the line of a point as evidence."""
         return text.evidence(self.line(series, index, text))
 
 
-def _nth(text: TextView, head: Line, piece: _Piece, count: int) -> Line:
-    if piece.form is None:
-        return head
-    guard, best = piece.form.guard.decode(), head
-    for line in [head, *text.after(head, _WALK)]:
-        if guard in line.text:
-            best = line
-            count -= 1
-        if count < 0:
+def _nth(data: bytes, guard: bytes, count: int) -> int:
+    """Where the line with number `count`, from 0, of those that hold the guard has it; the last one where it lacks."""
+    place = max(0, data.find(guard))
+    for _ in range(count):
+        line_end = data.find(b"\n", place)
+        following = data.find(guard, line_end) if line_end >= 0 else -1
+        if following < 0:
+            break
+        place = following
+    return place
+
+
+def _numbered(data: bytes, number: bytes, wanted: int) -> int:
+    """Where the line with this number has it; the last one with a smaller number where it lacks."""
+    best = 0
+    for found in re.finditer(number, data):
+        if int(found[1]) <= wanted:
+            best = found.start()
+        if int(found[1]) == wanted:
             break
     return best
 

@@ -1,7 +1,7 @@
 """What a framework itself changes in a configuration before its validation sees it.
 
-Source: TransformerConfig.__post_init__ and ModelParallelConfig.__post_init__ of Megatron Core 0.14 to 0.19, validate_args of
-Megatron-LM of the same releases, models/transformer_config.py of Megatron Bridge 0.4 and 0.6.
+Source: TransformerConfig.__post_init__ and ModelParallelConfig.__post_init__ of Megatron Core 0.14 to 0.19,
+validate_args of Megatron-LM of the same releases, models/transformer_config.py of Megatron Bridge 0.4 and 0.6.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class _Settings:
 def settled(facts: Facts, core: Version, framework: str) -> list[Observation]:
     """List the settings that the framework changes, with the line of the setting that makes it do so.
 
-    Arguments: `facts`, the configuration with the defaults of the release; `core`, the release or line of Megatron Core;
-    `framework`, megatron-core, megatron-lm, megatron-bridge or nemo.
+    Arguments: `facts`, the configuration with the defaults of the release; `core`, the release or line of Megatron
+    Core; `framework`, megatron-core, megatron-lm, megatron-bridge or nemo.
     """
     state = _Settings(facts, core, framework)
     for rule in _RULES:

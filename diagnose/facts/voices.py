@@ -31,7 +31,7 @@ class VoiceMeter:
     def lines(self, text: TextView) -> dict[int, Line]:
         """Return the last line of each global rank that was heard."""
         found: dict[int, Line] = {}
-        for offset in self._last.values():
+        for offset in sorted(self._last.values()):
             line = text.line_at(offset)
             rank = line.rank if line.rank is not None else line.local_rank
             if rank is not None and (rank not in found or found[rank].number < line.number):

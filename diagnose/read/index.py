@@ -21,6 +21,7 @@ class LineIndex:
     def __init__(self) -> None:
         self._offsets = [0]
         self._newlines = [0]
+        self._recent = (0, 0)  # the last place that was asked for: neighbours are asked for together
 
     def add(self, offset: int, newlines_before: int) -> None:
         """Note how many newlines stand before `offset`; a chunk's start, or any place whose line number is known."""
@@ -41,6 +42,8 @@ class LineIndex:
         """
         at = bisect_right(self._offsets, offset) - 1
         here, count = self._offsets[at], self._newlines[at]
+        if here < self._recent[0] <= offset:
+            here, count = self._recent
         while here < offset:
             data = stream.read(here, min(here + _STEP, offset))
             if not data:
@@ -49,6 +52,7 @@ class LineIndex:
             here += len(data)
             if len(data) == _STEP:
                 self.add(here, count)
+        self._recent = (offset, count)
         return count + 1
 
     def _from_behind(self, at: int, offset: int, stream: Rereadable) -> int | None:

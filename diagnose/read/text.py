@@ -96,6 +96,10 @@ class Text:
         """Give a line's text up to `limit` bytes, where `Line.text` shows 8192 at most."""
         return clean(self._stream.read(line.start, min(line.end, line.start + limit)))
 
+    def read(self, start: int, end: int) -> bytes:
+        """Give bytes by their offset; fewer, or none, where they were not kept."""
+        return self._stream.read(start, end)
+
     def evidence(self, line: Line) -> Evidence:
         """Make a line quotable."""
         return Evidence(self.source.path, line.number, line.text, line.rank, line.node, show(line.time, line.clock))

@@ -74,11 +74,7 @@ def _one_a_chain(candidates: Sequence[Incident]) -> tuple[list[Incident], list[I
     doubles: list[Incident] = []
     places: dict[tuple[int, str, int], list[Incident]] = {}
     for each in candidates:
-        if each.chain is not None:
-            key = (each.source, "chain", each.chain)
-        else:
-            key = (each.source, "line", each.evidence.line)
-        places.setdefault(key, []).append(each)
+        places.setdefault(each.place, []).append(each)
     for told in places.values():
         best = max(told, key=_telling)
         kept.append(best)
@@ -100,7 +96,26 @@ def _group(candidates: Sequence[Incident]) -> list[Group]:
     groups: dict[str, Group] = {}
     for each in sorted(candidates, key=_rough):
         groups.setdefault(each.kind, Group()).incidents.append(each)
+    for group in groups.values():
+        _unstamped_first(group)
     return list(groups.values())
+
+
+def _unstamped_first(group: Group) -> None:
+    """Put the line without a time that stands before the group's first one in the same file in front of it.
+
+    A traceback has no stamp of its own; the watchdog that repeats the error below it has one.
+    """
+    first = group.first
+    above = [
+        each
+        for each in group.incidents
+        if each.time is None and each.source == first.source and each.start < first.start and not each.quoted
+    ]
+    if above:
+        earliest = min(above, key=lambda each: each.start)
+        earliest.time = first.time
+        group.incidents.sort(key=lambda each: each is not earliest)
 
 
 def _rough(each: Incident) -> tuple[bool, bool, float, int, int]:

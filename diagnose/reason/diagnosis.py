@@ -116,7 +116,6 @@ class Reasoner:
         evidence = [each.evidence for each in group.incidents[:8]] + [each.evidence for each in proof[:4]]
         return make_finding(pattern, self.scope(group.first, pattern), evidence, confidence, why, self.framework)
 
-
     def slow_finding(self, found: Found) -> Finding | None:
         """Write the finding of something slow; None where its pattern is switched off."""
         group = found.group(self.catalogue)

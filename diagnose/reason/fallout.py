@@ -17,23 +17,19 @@ _WAITED = ("ran_for", "timeout_ms", "ms")  # captures of time-outs, all in milli
 def fallout_of(incidents: Sequence[Incident], choice: Choice) -> tuple[Fallout, ...]:
     """List the fallout, one entry a pattern, in the order in which it was first seen."""
     root = choice.root.first if choice.root else None
-    rooted = {id(each) for group in (choice.root, *choice.rivals) if group for each in group.incidents}
+    rooted = [each for group in (choice.root, *choice.rivals) if group for each in group.incidents]
+    own = {id(each) for each in rooted}
+    places = {each.place for each in rooted}
     doubles = {id(each) for each in choice.doubles}
     kinds: dict[str, list[Incident]] = {}
     for each in incidents:
-        if each.recovered or id(each) in rooted or each.role not in _ROLES or _retold(each, root, doubles):
+        if each.recovered or id(each) in own or each.role not in _ROLES:
             continue
+        if id(each) in doubles and each.place in places:
+            continue  # a generic pattern tells the root's own line or traceback again: that is no news
         kinds.setdefault(each.kind, []).append(each)
     entries = [_entry(told, root, doubles) for told in kinds.values()]
     return tuple(sorted(entries, key=lambda entry: (entry.first.path, entry.first.line)))
-
-
-def _retold(each: Incident, root: Incident | None, doubles: set[int]) -> bool:
-    """Tell whether a generic pattern tells the root's own line or traceback again: that is no news."""
-    if root is None or id(each) not in doubles:
-        return False
-    same_chain = each.chain is not None and each.chain == root.chain
-    return each.source == root.source and (same_chain or each.evidence.line == root.evidence.line)
 
 
 def _entry(told: Sequence[Incident], root: Incident | None, doubles: set[int]) -> Fallout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from diagnose.catalogue.condition import Outcome, Seen, evaluate
 from diagnose.catalogue.model import CauseRule, CheckRule, FixRule, Lines, Pattern
@@ -38,6 +39,9 @@ def make_finding(
     """Write the finding of one pattern for one event."""
     checks = tuple(_check(rule, scope) for rule in pattern.checks)
     causes = tuple(_cause(rule, scope) for rule in pattern.causes)
+    if len(causes) == 1 and pattern.category == "config" and scope.event and causes[0].state == "possible":
+        # A validator prints its complaint where its one condition holds, and nowhere else.
+        causes = (replace(causes[0], state="confirmed", why="the program's own check says so"),)
     fixes = tuple(_fix(rule, number, scope, framework) for number, rule in enumerate(pattern.fixes, 1))
     event = scope.event
     title = pattern.title
@@ -113,8 +117,6 @@ def _state(rule: FixRule, fix: Fix, scope: EventScope) -> Fix:
 
 
 def _with(fix: Fix, state: str, why: str) -> Fix:
-    from dataclasses import replace
-
     return replace(fix, state=state, why=why)  # type: ignore[arg-type]
 
 

@@ -79,7 +79,7 @@ class _Judge:
         self.worlds = [(release, self._constructed([release])) for release in self.releases]
 
     def _constructed(self, releases: Sequence[Release]) -> Facts:
-        """Give the configuration as the newest of the releases would hold it: defaults below, its own changes on top."""
+        """Give the configuration as the newest of the releases would hold it: defaults below, its changes on top."""
         core = releases[-1].core
         seen = self.seen
         if len(self.releases) > 1:
@@ -109,9 +109,7 @@ class _Judge:
                     holding = [*(before.releases if before and not before.depends_on else []), release]
                     found[name] = _Held(pattern, outcome, holding)
                 elif (undecided := _undecided(outcome, pattern)) and (before is None or before.depends_on):
-                    found[name] = _Held(
-                        pattern, outcome, [*(before.releases if before else []), release], undecided
-                    )
+                    found[name] = _Held(pattern, outcome, [*(before.releases if before else []), release], undecided)
         return list(found.values())
 
     def _foretold(self, held: _Held) -> Foretold:
@@ -144,8 +142,8 @@ class _Judge:
 def forecast(catalogue: Catalogue, seen: Sequence[Observation], framework: str) -> Forecast:
     """Judge a configuration.
 
-    Arguments: the catalogue; `seen`, what is known of the configuration, its environment and its versions; `framework`, the
-    one that will construct it (megatron-core, megatron-lm, megatron-bridge or nemo).
+    Arguments: the catalogue; `seen`, what is known of the configuration, its environment and its versions;
+    `framework`, the one that will construct it (megatron-core, megatron-lm, megatron-bridge or nemo).
     """
     judge = _Judge(catalogue, seen, framework)
     now, after = judge.all(catalogue.predictions), judge.all(catalogue.later)

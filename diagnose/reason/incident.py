@@ -62,6 +62,13 @@ class Incident:
         return self.traceback.lane if self.traceback else ""
 
     @property
+    def place(self) -> tuple[int, str, int]:
+        """Where it is told: the chain of exceptions it stands in, or its line."""
+        if self.chain is not None:
+            return self.source, "chain", self.chain
+        return self.source, "line", self.evidence.line
+
+    @property
     def weight(self) -> int:
         """How much the pattern knows: specific 3, normal 2, generic 1, unknown exception 0."""
         return _SPECIFIC[self.pattern.specificity] if self.pattern else 0

@@ -22,7 +22,7 @@ class Printed:
 
 
 def printed_by(pattern: Pattern, facts: Facts, framework: str) -> Printed | None:
-    """Choose the wording that fits the release and contradicts no fact; None where no wording of the pattern can be meant.
+    """Choose the wording that fits the release and contradicts no fact; None where the pattern has none.
 
     Arguments: the pattern; `facts` of the configuration, with versions; `framework`, the one that constructs it.
     """

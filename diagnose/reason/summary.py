@@ -5,7 +5,6 @@ from __future__ import annotations
 from diagnose.reason import words
 from diagnose.reason.result import Diagnosis, Finding
 
-
 _NO_MOMENT = ("config", "performance")  # categories whose failures do not happen after some iteration
 
 

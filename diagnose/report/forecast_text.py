@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from diagnose.report.clean import scrub
-from diagnose.report.layout import brief, wrap
+from diagnose.report.layout import brief, cells, shorten, wrap
 from diagnose.report.model import Context
 from diagnose.report.page import Page
 from diagnose.report.words import place
@@ -21,6 +21,7 @@ _FRAMEWORKS = {
     "megatron-bridge": "Megatron Bridge",
     "nemo": "NeMo",
 }
+_COMMAND = "command-line"  # the whole of it stands behind every finding; the finding names the settings
 _FIXES = 3  # shown of each finding on the first screen
 
 
@@ -44,8 +45,7 @@ def render(forecast: Forecast, context: Context) -> str:
 
 def _judged(forecast: Forecast) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in forecast.versions.items())
-    tried = forecast.tried or versions
-    against = f"tried against {forecast.tried}; --framework-version narrows it" if forecast.tried else tried
+    against = f"tried against {forecast.tried}; --framework-version narrows it" if forecast.tried else versions
     return f"as {_FRAMEWORKS[forecast.framework]} would construct it, {against}"
 
 
@@ -54,8 +54,10 @@ def _one(page: Page, label: str, each: Foretold, context: Context) -> None:
     finding = each.finding
     title = finding.summary or finding.title
     page.text(label, f"{title.rstrip('.')}{f' ({each.releases})' if each.releases else ''}. [{finding.pattern}]")
-    for evidence in finding.evidence[: None if context.verbose else 2]:
-        page.block("", [f"{page.style(place(evidence), fg='cyan')}  {evidence.text.strip()}"])
+    for evidence in [each for each in finding.evidence if each.path != _COMMAND][: None if context.verbose else 2]:
+        where = place(evidence)
+        text = shorten(evidence.text, max(20, page.room - cells(where) - 2))
+        page.block("", [f"{page.style(where, fg='cyan')}  {text}"])
     page.text("", finding.why)
     for printed in each.printed:
         where = f"{printed.releases}: " if printed.releases and len(each.printed) > 1 else ""
@@ -66,7 +68,8 @@ def _one(page: Page, label: str, each: Foretold, context: Context) -> None:
     for number, fix in enumerate(shown if context.verbose else shown[:_FIXES], 1):
         _fix(page, number, fix, context.verbose)
     if len(shown) > _FIXES and not context.verbose:
-        page.block("", [f"… {len(shown) - _FIXES} more fixes (--verbose)"])
+        left = len(shown) - _FIXES
+        page.block("", [f"… {left} more {'fix' if left == 1 else 'fixes'} (--verbose)"])
 
 
 def _fix(page: Page, number: int, fix: Fix, verbose: bool) -> None:

@@ -38,7 +38,7 @@ KINDS = {
     "api key header": "> X-Api-Key: {}",
     "aws secret": "AWS_SECRET_ACCESS_KEY={}",
     "aws session in json": '{{"SessionToken": "{}", "Version": 1}}',
-    "gcp key file": '{{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----\\n{}\\n-----END PRIVATE KEY-----\\n"}}',
+    "gcp key file": '{{"type": "service", "private_key": "-----BEGIN PRIVATE KEY-----\\n{}\\n-----END"}}',
     "pem": "-----BEGIN RSA PRIVATE KEY-----\n{}\n{}==\n-----END RSA PRIVATE KEY-----",
     "azure sas": "https://acct.blob.core.windows.net/c/b?sv=2024&sig={}%3D&se=2026",
     "azure account": "AccountName=a;AccountKey={}==;EndpointSuffix=core.windows.net",

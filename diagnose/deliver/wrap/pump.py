@@ -17,7 +17,7 @@ _F_SETPIPE_SZ = 1031
 _QUIET = 1.0  # seconds without output behind the job's end, then whoever still holds the pipe is left alone
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Route:
     """One of the job's streams on its way."""
 
@@ -36,6 +36,7 @@ class Pump(threading.Thread):
         self._routes = {source: _Route(source, target) for source, target in streams}
         self._recorder: Recorder | None = recorder
         self._ending = threading.Event()
+        self._unfinished: _Route | None = None  # whose unfinished line stands last in the record
         for source in self._routes:
             _widen(source)
 
@@ -83,12 +84,13 @@ class Pump(threading.Thread):
         if last or len(route.rest) - cut > _LONGEST:
             cut = len(route.rest)
         data, route.rest = route.rest[:cut], route.rest[cut:]
-        if last and data and not data.endswith(b"\n"):
-            data += b"\n"
         if self._recorder is None or not data:
             return
         try:
+            if self._unfinished not in (None, route):
+                self._recorder.write(b"\n")
             self._recorder.write(data)
+            self._unfinished = None if data.endswith(b"\n") else route
         except Exception:  # whatever is wrong with the record, the job goes on
             self._recorder = None
 

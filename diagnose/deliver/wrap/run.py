@@ -118,7 +118,7 @@ def _announce(
 
     # These are the words in which Python reports a command that failed; patterns know them.
     told = subprocess.CalledProcessError(ended.code, [word[:200] for word in command[:20]])
-    texts = [Text("exit status", f"{told}\n")]
+    texts = [Text("exit status", f"subprocess.CalledProcessError: {told}\n")]
     paths: list[str] = []
     shown: dict[str, str] = {}
     try:

@@ -20,6 +20,10 @@ class Reference:
     regression: float = 5.0  # percent below the reference from which on a run is called degraded
 
 
+class BaselineError(ValueError):
+    """A log that was given as the good run tells no speed; the message is `path: why`."""
+
+
 NO_REFERENCE = Reference()
 
 
@@ -38,11 +42,11 @@ class Change:
 def change_of(steady: Steady, reference: Reference) -> Change | None:
     """Compare the steady speed; None where the two have no number in common."""
     if reference.golden is not None and steady.tflops is not None:
-        return _change(steady.tflops, reference.golden, _error(steady), "TFLOP/s/GPU", "golden")
+        return _change(steady.tflops, reference.golden, standard_error(steady), "TFLOP/s/GPU", "golden")
     base = reference.baseline
     if base is None:
         return None
-    error = math.hypot(_error(steady), _error(base))
+    error = math.hypot(standard_error(steady), standard_error(base))
     pairs = [
         (steady.tflops, base.tflops, "TFLOP/s/GPU"),
         (_samples(steady), _samples(base), "samples/s"),
@@ -60,7 +64,7 @@ def _change(run: float, other: float, error: float, unit: str, against: str) -> 
     return Change((run / other - 1) * 100, error, run, other, unit, against)
 
 
-def _error(steady: Steady) -> float:
+def standard_error(steady: Steady) -> float:
     """Return the standard error of a median, in percent."""
     return 125.3 * steady.spread / math.sqrt(max(1, steady.count))
 

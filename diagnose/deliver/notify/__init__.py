@@ -1,0 +1,7 @@
+"""Tells people of failures: one message a failure, to every notifier of diagnose.yaml."""
+
+from __future__ import annotations
+
+from diagnose.deliver.notify.send import deliver
+
+__all__ = ["deliver"]
