@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from diagnose.api import compare as compare
     from diagnose.api import diagnose as diagnose
+    from diagnose.api import forecast as forecast
     from diagnose.reason.result import Diagnosis as Diagnosis
 
 __version__ = "0.1.0"
-__all__ = ["Diagnosis", "__version__", "diagnose"]
+__all__ = ["Diagnosis", "__version__", "compare", "diagnose", "forecast"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the library only when it is asked for: `diagnose --version` needs none of it."""
-    if name == "diagnose":
-        from diagnose.api import diagnose
+    if name in ("compare", "diagnose", "forecast"):
+        from diagnose import api
 
-        return diagnose
+        return getattr(api, name)
     if name == "Diagnosis":
         from diagnose.reason.result import Diagnosis
 

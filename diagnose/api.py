@@ -13,6 +13,7 @@ from diagnose.reason.result import Diagnosis
 
 if TYPE_CHECKING:
     from diagnose.facts.collect import Metrics, Probe
+    from diagnose.reason.compare import Comparison
     from diagnose.reason.forecast import Forecast
     from diagnose.reason.slow import Reference
 
@@ -104,6 +105,60 @@ def forecast(
     return judge(catalogue or load_catalogue(patterns), given, constructor)
 
 
+class UnreadableError(ValueError):
+    """A run that is to be compared cannot be read; the text says which and why."""
+
+
+def compare(
+    runs: Sequence[str | Path],
+    *,
+    settings: Iterable[str] = (),
+    margin: float = 1.0,
+    patterns: Iterable[str | Path] = (),
+    catalogue: Catalogue | None = None,
+    engine: str | None = None,
+) -> Comparison:
+    """Compare runs; every later one is held against the first.
+
+    Arguments: `runs`, two or more, each a log, a folder or a glob; `settings`, facts as KEY=VALUE that hold for all;
+    `margin`, the percentage below which a difference means nothing in practice; `patterns`, folders of further pattern
+    files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name.
+
+    Raises UnreadableError where nothing of a run can be read, ValueError where there are fewer than two runs or a setting
+    is none.
+    """
+    from diagnose.reason.compare import compare as compared
+
+    paths = [str(run) for run in runs]
+    if len(paths) < 2:
+        raise ValueError("a comparison needs at least two runs")
+    catalogue = catalogue or load_catalogue(patterns)
+    given = given_facts(settings=settings)
+    records = [_records(path, catalogue, engine) for path in paths]
+    return compared([*zip(_names(paths), paths, records, strict=True)], catalogue, given=given, margin=margin)
+
+
+def _records(path: str, catalogue: Catalogue, engine: str | None) -> list[SourceRecord]:
+    from diagnose.read import find_sources
+
+    sources, problems = find_sources([path])
+    records = collect_all(sources, catalogue, engine=engine)
+    if any(record.bytes or not record.problems for record in records):
+        return records
+    reasons = [*(each.what for each in problems), *(each for record in records for each in record.problems)]
+    raise UnreadableError(f"{path}: {reasons[0] if reasons else 'nothing to read'}")
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """Give each path a short name that no other has: its last part, or as many parts as it takes."""
+    parts = [Path(path).parts for path in paths]
+    for length in range(1, max(map(len, parts), default=1) + 1):
+        names = ["/".join(each[-length:]) for each in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{path} ({number})" for number, path in enumerate(paths, 1)]
+
+
 def load_catalogue(patterns: Iterable[str | Path] = ()) -> Catalogue:
     """Load the pattern files of all layers; `patterns` are further folders, the strongest layer."""
     from diagnose.catalogue import load
@@ -155,4 +210,15 @@ def given_facts(
     return found
 
 
-__all__ = ["Diagnosis", "Problem", "collect_all", "diagnose", "forecast", "given_facts", "load_catalogue", "match_text"]
+__all__ = [
+    "Diagnosis",
+    "Problem",
+    "UnreadableError",
+    "collect_all",
+    "compare",
+    "diagnose",
+    "forecast",
+    "given_facts",
+    "load_catalogue",
+    "match_text",
+]

@@ -11,8 +11,10 @@ from diagnose.catalogue.codes import FOLDER, is_code_table, read_codes
 from diagnose.catalogue.document import Items, Scalar, Table, Where, read_document
 from diagnose.catalogue.form import Form, Report, did_you_mean
 from diagnose.catalogue.layers import SHARED, Layers, PatternFile
+from diagnose.catalogue.measurements import Workload, read_measurements
 from diagnose.catalogue.model import CATEGORIES, ROLES, Catalogue, Pattern, Wording
 
+MEASUREMENTS = "measurements"  # the stem of the shared file that costs quote
 _SHARED_KINDS = {
     "checks": (rules.CHECK_KEYS, "a check"),
     "fixes": (rules.FIX_KEYS, "a fix"),
@@ -30,6 +32,7 @@ class Assembly:
     known: set[str] = field(default_factory=set)  # all ids that any file claims, in force or not
     shared: dict[str, dict[str, Table]] = field(default_factory=lambda: {kind: {} for kind in _SHARED_KINDS})
     codes: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)  # table -> code -> field -> text
+    measured: dict[str, Workload] = field(default_factory=dict)
     contents: list[bytes] = field(default_factory=list)  # digests of the files
 
     def catalogue(self) -> Catalogue:
@@ -58,9 +61,10 @@ def assemble(found: Layers) -> Assembly:
     state = Assembly()
     state.report.troubles += found.troubles
     documents = [(file, table) for file in found.files if (table := _read(state, file)) is not None]
-    for file, node in documents:
-        if file.family == SHARED:
-            _take_shared(state, file, node)
+    shared = [(file, node) for file, node in documents if file.family == SHARED]
+    # Fixes quote measurements, so those are read before them.
+    for file, node in sorted(shared, key=lambda each: each[0].stem != MEASUREMENTS):
+        _take_shared(state, file, node)
     for file, node in documents:
         if file.family == SHARED:
             continue
@@ -93,11 +97,15 @@ def _take_shared(state: Assembly, file: PatternFile, node: Table | Items | Scala
         for code, fields in read_codes(state.report, node).items():
             table[code] = table.get(code, {}) | fields
         return
+    if file.stem == MEASUREMENTS:
+        state.measured |= read_measurements(state.report, node)
+        return
     if file.stem not in _SHARED_KINDS:
-        state.report.add(node.where, f"`{SHARED}` holds checks.yaml, fixes.yaml and {FOLDER}/ only")
+        names = "checks.yaml, fixes.yaml, measurements.yaml"
+        state.report.add(node.where, f"`{SHARED}` holds {names} and {FOLDER}/ only")
         return
     keys, what = _SHARED_KINDS[file.stem]
-    state.shared[file.stem] |= rules.shared_entries(state.report, node, keys, what)
+    state.shared[file.stem] |= rules.shared_entries(state.report, node, keys, what, state.measured)
 
 
 def _take_pattern(state: Assembly, file: PatternFile, table: Table) -> None:
@@ -117,7 +125,8 @@ def _take_pattern(state: Assembly, file: PatternFile, table: Table) -> None:
             "choose another id, or say `override: replace`, `override: append` or `disabled: true`",
         )
     else:
-        _admit(state, report, table, build_pattern(report, table, family=file.family, shared=state.shared))
+        pattern = build_pattern(report, table, family=file.family, shared=state.shared, measured=state.measured)
+        _admit(state, report, table, pattern)
     state.report.troubles += report.troubles
     state.report.mentions += report.mentions
     state.report.tables += report.tables
@@ -145,7 +154,7 @@ def _overlay(state: Assembly, report: Report, file: PatternFile, table: Table, e
         return
     base = state.patterns[earlier]
     merged = table if how == "replace" else merge(state.tables[earlier], table)
-    pattern = build_pattern(report, merged, family=base.family, shared=state.shared)
+    pattern = build_pattern(report, merged, family=base.family, shared=state.shared, measured=state.measured)
     if earlier != pattern.id:
         pattern = replace(pattern, id=earlier, aliases=(*pattern.aliases, pattern.id))
     _admit(state, report, merged, replace(pattern, origin=file.path))

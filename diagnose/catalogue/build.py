@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from diagnose.catalogue import rules
 from diagnose.catalogue.document import Items, Node, Scalar, Table, plain
 from diagnose.catalogue.examine import examine
 from diagnose.catalogue.form import Form, Report, did_you_mean
+from diagnose.catalogue.measurements import Workload
 from diagnose.catalogue.model import (
     CATEGORIES,
     CONTEXTS,
@@ -50,15 +52,23 @@ _VERSIONS = re.compile(rf"\s*([a-z]+)({_RANGE}(?:,{_RANGE})*)")
 _FACT = re.compile(r"(?:config|env|run|memory|version)(?:\.\w+)+")
 
 
-def build_pattern(report: Report, table: Table, *, family: str, shared: Mapping[str, Shared]) -> Pattern:
+def build_pattern(
+    report: Report,
+    table: Table,
+    *,
+    family: str,
+    shared: Mapping[str, Shared],
+    measured: Mapping[str, Workload] = MappingProxyType({}),
+) -> Pattern:
     """Build a pattern; it may be used only where `report` gathered no trouble.
 
-    Arguments: the file's tree, the folder that it lies in, and the shared "checks" and "fixes" by id.
+    Arguments: the file's tree, the folder that it lies in, the shared "checks" and "fixes" by id, and the measured
+    workloads by id.
     """
     form = Form(report, table, "a pattern", KEYS)
     form.require(*REQUIRED)
     rules.check_id(report, form.where("id"), form.text("id"))
-    names = Names()
+    names = Names(measured=measured)
     match = _match(form, names)
     let = rules.let(form, names)
     predict, later = rules.condition(form, "predict", names), rules.condition(form, "predict_later", names)

@@ -149,6 +149,17 @@ class Form:
             return default
         return value
 
+    def decimal(self, key: str) -> float | None:
+        """Return a number above zero; None where the key is missing."""
+        node = self.node(key)
+        if node is None:
+            return None
+        value = number(node.text) if isinstance(node, Scalar) and node.kind == "number" else None
+        if value is None or not 0 < value < 1e12:
+            self.report.add(node.where, f"`{key}` must be a number above zero")
+            return None
+        return float(value)
+
     def form(self, key: str, keys: Sequence[str], what: str) -> Form | None:
         """Return a cursor over a mapping inside this one."""
         node = self.node(key)

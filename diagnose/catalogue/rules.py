@@ -10,6 +10,7 @@ from diagnose.catalogue import template as templates
 from diagnose.catalogue.document import Items, Node, Scalar, Table, Where
 from diagnose.catalogue.examine import examine
 from diagnose.catalogue.form import Form, Report, did_you_mean, text_of
+from diagnose.catalogue.measurements import COST_KEYS, Workload, quoted
 from diagnose.catalogue.model import CauseRule, CheckRule, CostRule, FixRule, Lines
 
 ID = r"[a-z0-9]+(-[a-z0-9]+)*"
@@ -41,6 +42,7 @@ class Names:
     lets: set[str] = field(default_factory=set)
     checks: set[str] = field(default_factory=set)  # ids, as written
     open: bool = False  # True in a shared file: it is decided where it is used
+    measured: Mapping[str, Workload] = field(default_factory=dict)  # what costs may quote
 
 
 def check_id(report: Report, where: Where, word: str) -> None:
@@ -214,7 +216,7 @@ def _fix(form: Form, names: Names) -> FixRule:
         warning=form.text("warning"),
         warn_when=condition(form, "warn_when", names),
         how=tuple(_how(form, names)),
-        cost=_cost(form),
+        cost=_cost(form, names),
         references=form.texts("references"),
     )
 
@@ -233,15 +235,20 @@ def _how(form: Form, names: Names) -> Iterator[Lines]:
             yield Lines(target, lines, when, holds)
 
 
-def _cost(form: Form) -> CostRule | None:
-    cost = form.form("cost", ("text", "workload", "source"), "`cost`")
+def _cost(form: Form, names: Names) -> CostRule | None:
+    cost = form.form("cost", COST_KEYS, "`cost`")
     if cost is None:
         return None
+    if cost.has("measured"):
+        told = quoted(cost, names.measured)
+        return None if told is None else CostRule(*told)
     cost.require("text")
     return CostRule(cost.text("text"), cost.text("workload"), cost.text("source"))
 
 
-def shared_entries(report: Report, node: Node, keys: Sequence[str], what: str) -> dict[str, Table]:
+def shared_entries(
+    report: Report, node: Node, keys: Sequence[str], what: str, measured: Mapping[str, Workload]
+) -> dict[str, Table]:
     """Read a file of shared checks or fixes: id to body. A broken entry is noted and left out."""
     if not isinstance(node, Items):
         report.add(node.where, "a file of shared entries is a list", "begin each entry with `- id: …`")
@@ -256,7 +263,7 @@ def shared_entries(report: Report, node: Node, keys: Sequence[str], what: str) -
         holder = Table(item.where)
         holder.pairs[key] = (item.where, Items(item.where, [item]))
         before = len(report.troubles)
-        build(Form(report, holder, what, (key,)), Names(open=True), {})
+        build(Form(report, holder, what, (key,)), Names(open=True, measured=measured), {})
         name = item.pairs["id"][1] if "id" in item.pairs else None
         if len(report.troubles) == before and isinstance(name, Scalar):
             if name.text in found:

@@ -8,6 +8,7 @@ from typing import BinaryIO, Literal
 
 from diagnose.catalogue.compile import Matcher, compile_alternative, exception_name
 from diagnose.catalogue.model import Alternative, Catalogue, Near, Wording
+from diagnose.facts.error_file import read_error_file
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
 from diagnose.facts.moment import moment_of
 from diagnose.facts.oom import read_oom
@@ -17,7 +18,7 @@ from diagnose.facts.series_meter import SeriesMeter
 from diagnose.facts.surveys import surveys_of
 from diagnose.facts.versions import versions_in
 from diagnose.facts.voices import VoiceMeter, voices_of
-from diagnose.read import Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks, split
+from diagnose.read import Kind, Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks, split
 from diagnose.scan import Anchor, Database, Hit, ScanResult, scan
 
 Metrics = Literal["all", "sampled", "off"]
@@ -104,7 +105,8 @@ def collect(
     `metrics` says how much of the iteration lines' numbers is read: "all" of them, those of a sample of a large source,
     or none ("off").
     """
-    with open_stream(source, stdin=stdin) as stream:
+    told = read_error_file(source) if source.kind is Kind.ERROR_FILE else None
+    with open_stream(told.source if told else source, stdin=stdin) as stream:
         index, meter, voices = LineIndex(), ProgressMeter(), VoiceMeter()
         series = SeriesMeter()
         sampled = (meter, voices, series) if metrics == "sampled" else (meter, voices)
@@ -113,7 +115,7 @@ def collect(
         record = _Collector(source, probe, result, text, meter, stream.modified).record()
         record.voices = voices_of(voices, text)
         record.surveys = surveys_of(series, text)
-        return record
+        return told.placed(record) if told else record
 
 
 class _Collector:

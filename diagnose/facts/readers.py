@@ -11,6 +11,7 @@ from diagnose.facts import (
     memory_lines,
     milestones,
     nvidia_smi,
+    slurm_job,
     stragglers,
     versions,
 )
@@ -31,6 +32,7 @@ READERS: tuple[Reader[Observation], ...] = (
     milestones.TIMERS,
     nvidia_smi.TABLE,
     nvidia_smi.LIST,
+    slurm_job.JOB,
     stragglers.STRAGGLERS,
     versions.VERSIONS,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from diagnose.report.clean import scrub
 from diagnose.report.compare_words import change_rows, difference_rows, ending, peak_rows, speed_rows
-from diagnose.report.markdown import escape
+from diagnose.report.markdown import escape, table
 from diagnose.report.model import Context
 
 if TYPE_CHECKING:
@@ -39,15 +39,12 @@ def render(comparison: Comparison, context: Context) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _titled(title: str, table: str) -> str:
-    return f"### {title}\n\n{table}" if table else ""
+def _titled(title: str, body: str) -> str:
+    return f"### {title}\n\n{body}" if body else ""
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
-    if not rows:
-        return ""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell if cell == "---" else escape(cell) for cell in line) + " |" for line in lines)
+    return table([escape(cell) for cell in head], rows) if rows else ""
 
 
 def _noticed(each: Noticed) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import median
 
-CRITICAL = 3.8  # standard deviations; the false-alarm rate of a healthy run is measured with it
+CRITICAL = 3.5  # standard deviations; the false-alarm rate of a healthy run is measured with it
 LEAST = 5  # points on either side of a change
 SHORTEST = 10  # points that are tested at all
 BLOCKS = 1000  # medians that a long series is reduced to before the search

@@ -1,0 +1,1 @@
+"""`diagnose serve`: failures are announced over HTTP, diagnosed one by one, and the answers kept."""
