@@ -91,9 +91,9 @@ def test_lines_suit_the_framework(tmp_path: Path, packaged: Catalogue, framework
 def memory(asked: str, free: str, own: str, allocated: str, cached: str) -> str:
     """Write PyTorch's out-of-memory message."""
     return (
-        f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {asked}. GPU 0 has a total capacity of 79.11 GiB "
-        f"of which {free} is free. Including non-PyTorch memory, this process has {own} memory in use. Of the allocated "
-        f"memory {allocated} is allocated by PyTorch, and {cached} is reserved by PyTorch but unallocated.\n"
+        f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {asked}. GPU 0 has a total capacity of "
+        f"79.11 GiB of which {free} is free. Including non-PyTorch memory, this process has {own} memory in use. Of the "
+        f"allocated memory {allocated} is allocated by PyTorch, and {cached} is reserved by PyTorch but unallocated.\n"
     )
 
 
@@ -122,16 +122,14 @@ def test_another_process(tmp_path: Path, packaged: Catalogue) -> None:
     log = (
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.11 "
         "GiB of which 12.50 MiB is free. Process 4021 has 40.12 GiB memory in use. Including non-PyTorch memory, this "
-        "process has 38.97 GiB memory in use. Of the allocated memory 37.60 GiB is allocated by PyTorch, and 120.11 MiB is "
-        "reserved by PyTorch but unallocated.\n"
+        "process has 38.97 GiB memory in use. Of the allocated memory 37.60 GiB is allocated by PyTorch, and 120.11 MiB "
+        "is reserved by PyTorch but unallocated.\n"
     )
     diagnosis = run(tmp_path, packaged, log)
     assert diagnosis.plan[0].id == "stop-other-process"
 
 
 FRAGMENTED = memory("320.00 MiB", "121.00 MiB", "78.9 GiB", "63.4 GiB", "11.9 GiB")
-    asked="320.00 MiB", free="121.00 MiB", own="78.9 GiB", allocated="63.4 GiB", cached="11.9 GiB"
-)
 
 
 def test_expandable_segments_first(tmp_path: Path, packaged: Catalogue) -> None:

@@ -123,7 +123,9 @@ class Store:
         values = [answer.get(name, "") for name in names]
         with self._transaction() as database:
             done = database.execute(
-                f"UPDATE jobs SET state = ?, finished = ?, {', '.join(f'{name} = ?' for name in names)}"
+                # The text that was handed in may hold secrets, and nobody needs it any more.
+                "UPDATE jobs SET request = json_remove(request, '$.text'), state = ?, finished = ?,"
+                f" {', '.join(f'{name} = ?' for name in names)}"
                 " WHERE number = ? AND worker = ? AND state = 'running'",
                 ("failed" if answer.get("error") else "done", now, *values, number, worker),
             )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import median
 
-CRITICAL = 3.5  # standard deviations; the false-alarm rate of a healthy run is measured with it
+CRITICAL = 3.8  # standard deviations; the false-alarm rate of a healthy run is measured with it
 LEAST = 5  # points on either side of a change
 SHORTEST = 10  # points that are tested at all
 BLOCKS = 1000  # medians that a long series is reduced to before the search
@@ -91,7 +91,7 @@ def one_change(values: Sequence[float]) -> tuple[int, float]:
     best /= spread
     if not place:
         return 0, 0.0
-    place = refined(values, place, 0, count, max(3, count // 50))
+    place = refined(values, place, 0, count, max(5, count // 10))
     before, after = values[:place], values[place:]
     effect = abs(median(after) - median(before))
     noise = spread_of([*_centred(before), *_centred(after)])
