@@ -92,8 +92,8 @@ def memory(asked: str, free: str, own: str, allocated: str, cached: str) -> str:
     """Write PyTorch's out-of-memory message."""
     return (
         f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {asked}. GPU 0 has a total capacity of "
-        f"79.11 GiB of which {free} is free. Including non-PyTorch memory, this process has {own} memory in use. Of the "
-        f"allocated memory {allocated} is allocated by PyTorch, and {cached} is reserved by PyTorch but unallocated.\n"
+        f"79.11 GiB of which {free} is free. Including non-PyTorch memory, this process has {own} memory in use. Of "
+        f"the allocated memory {allocated} is allocated by PyTorch, and {cached} is reserved by PyTorch but unallocated.\n"
     )
 
 
@@ -122,8 +122,8 @@ def test_another_process(tmp_path: Path, packaged: Catalogue) -> None:
     log = (
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.11 "
         "GiB of which 12.50 MiB is free. Process 4021 has 40.12 GiB memory in use. Including non-PyTorch memory, this "
-        "process has 38.97 GiB memory in use. Of the allocated memory 37.60 GiB is allocated by PyTorch, and 120.11 MiB "
-        "is reserved by PyTorch but unallocated.\n"
+        "process has 38.97 GiB memory in use. Of the allocated memory 37.60 GiB is allocated by PyTorch, and "
+        "120.11 MiB is reserved by PyTorch but unallocated.\n"
     )
     diagnosis = run(tmp_path, packaged, log)
     assert diagnosis.plan[0].id == "stop-other-process"

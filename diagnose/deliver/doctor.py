@@ -196,6 +196,8 @@ def _server(settings: Settings) -> Iterator[Check]:
     if settings.serve is None:
         yield Check("serve", "server", "off", "no section `serve` in diagnose.yaml")
     elif not there:
-        yield Check("serve", "server", "wrong", "starlette or uvicorn is missing", "pip install 'train-diagnose[serve]'")
+        yield Check(
+            "serve", "server", "wrong", "starlette or uvicorn is missing", "pip install 'train-diagnose[serve]'"
+        )
     else:
         yield Check("serve", "server", "ok")

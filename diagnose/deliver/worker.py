@@ -65,7 +65,9 @@ def _answer(code: int, out: bytes, error_text: bytes) -> Announced:
         return Announced(**{**data, "problems": tuple(data["problems"])})
     except (ValueError, IndexError, KeyError, TypeError):
         words = error_text.decode("utf-8", "replace").strip().splitlines()
-        return Announced(problems=(f"the diagnosis failed with exit code {code}: {words[-1] if words else 'no words'}",))
+        return Announced(
+            problems=(f"the diagnosis failed with exit code {code}: {words[-1] if words else 'no words'}",)
+        )
 
 
 def main() -> None:

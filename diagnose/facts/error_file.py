@@ -34,12 +34,16 @@ class ErrorFile:
 
     def placed(self, record: SourceRecord) -> SourceRecord:
         """Give a record of the words the places of the file, and the worker's time of death."""
-        record.events = [replace(each, evidence=self._at(each.evidence), time=self._when(each.time)) for each in record.events]
+        record.events = [
+            replace(each, evidence=self._at(each.evidence), time=self._when(each.time)) for each in record.events
+        ]
         record.tracebacks = [self._unit(each) for each in record.tracebacks]
         record.observations = [
             replace(each, evidence=self._at(each.evidence) if each.evidence else None) for each in record.observations
         ]
-        record.steps = [replace(each, evidence=self._at(each.evidence), time=self._when(each.time)) for each in record.steps]
+        record.steps = [
+            replace(each, evidence=self._at(each.evidence), time=self._when(each.time)) for each in record.steps
+        ]
         record.tail = [self._at(each) for each in record.tail]
         record.lanes = dict.fromkeys(record.lanes, self.line)
         record.bytes, record.lines = self.size, self.lines

@@ -238,7 +238,7 @@ def _node(name: str) -> str | None:
 
 
 def _kind(name: str, head: bytes) -> Kind:
-    if name == "error.json":
+    if name == "error.json" or (head.startswith(b'{"message": {') and b'"extraInfo": {' in head):
         return Kind.ERROR_FILE
     if _SLURM_NAME.search(name):
         return Kind.SLURM

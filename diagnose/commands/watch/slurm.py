@@ -32,7 +32,9 @@ def command(user: str | None, interval: float | None, once: bool, ledger: str | 
     try:
         watch = Watch(chosen, Ledger(path))
     except OSError as error:
-        raise CommandError(f"the ledger {path} cannot be written: {error.strerror}; name another with --ledger", 2) from None
+        raise CommandError(
+            f"the ledger {path} cannot be written: {error.strerror}; name another with --ledger", 2
+        ) from None
     if not once:
         watch.follow(_tell, _complain)
     try:
@@ -52,9 +54,7 @@ def _chosen(path: str | None, user: str | None, interval: float | None) -> Setti
     for trouble in found.troubles:
         _complain(str(trouble))
     section = found.watch
-    return replace(
-        found, watch=replace(section, user=user or section.user, interval=interval or section.interval)
-    )
+    return replace(found, watch=replace(section, user=user or section.user, interval=interval or section.interval))
 
 
 def _tell(seen: Seen) -> None:
