@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
 
 from diagnose.catalogue import rules
 from diagnose.catalogue.build import KEYS, build_pattern
@@ -13,6 +12,7 @@ from diagnose.catalogue.form import Form, Report, did_you_mean
 from diagnose.catalogue.layers import SHARED, Layers, PatternFile
 from diagnose.catalogue.measurements import Workload, read_measurements
 from diagnose.catalogue.model import CATEGORIES, ROLES, Catalogue, Pattern, Wording
+from diagnose.classes import dataclass, field, replace
 
 MEASUREMENTS = "measurements"  # the stem of the shared file that costs quote
 _SHARED_KINDS = {

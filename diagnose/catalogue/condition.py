@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
 from diagnose.catalogue.version import Version
+from diagnose.classes import dataclass, field
 
 NAMESPACES = ("config", "env", "capture", "let", "check", "run", "memory", "before", "after", "change")
 COMPARED = ("before", "after", "change")  # namespaces that only a comparison of runs knows

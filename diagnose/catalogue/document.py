@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from diagnose.catalogue.model import Trouble
+from diagnose.classes import dataclass, field
 
 if TYPE_CHECKING:
     import yaml

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
 from typing import NoReturn
+
+from diagnose.classes import dataclass
 
 MAX_DEPTH = 40
 _SMALL_CLASS = 8

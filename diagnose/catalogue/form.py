@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from diagnose.catalogue.document import Items, Node, Scalar, Table, Where, number
 from diagnose.catalogue.model import Trouble
+from diagnose.classes import dataclass, field
 
 
 @dataclass(slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from diagnose.catalogue.model import Trouble
+from diagnose.classes import dataclass, field
 from diagnose.data import data_folder
 
 if TYPE_CHECKING:

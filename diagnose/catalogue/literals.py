@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from diagnose.catalogue.expression import Ahead, Alt, Chars, Gap, Node, Repeat, Seq, UnknownSyntaxError, parse
+from diagnose.classes import dataclass
 
 MIN_BYTES = 4
 MAX_LITERALS = 16

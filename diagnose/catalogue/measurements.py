@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from diagnose.catalogue.document import Items, Node, Table
 from diagnose.catalogue.form import Form, Report, did_you_mean
+from diagnose.classes import dataclass
 
 KEYS = ("id", "workload", "source", "golden", "rows")
-ROW_KEYS = ("id", "setting", "tflops", "step_ms", "peak_gb", "about", "outcome", "source")
-COST_KEYS = ("text", "workload", "source", "measured", "rows")
+ROW_KEYS = ("id", "setting", "tflops", "against_golden", "step_ms", "peak_gb", "about", "outcome", "source")
+COST_KEYS = ("text", "workload", "source", "measured")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Row:
 
     setting: str  # what was set, in words
     tflops: float | None  # TFLOP/s/GPU
+    against_golden: str  # percent, where the source rounds it otherwise than the two figures do
     step_ms: float | None  # milliseconds
     peak_gb: float | None  # decimal gigabytes
     about: bool  # the source gives the throughput roundly
@@ -29,7 +30,8 @@ class Row:
         """Write the row as one phrase: "[mlp]: 593.6 TFLOP/s/GPU (-16.4 % against golden 709.93), 55.6 GB"."""
         figures = []
         if self.tflops is not None:
-            against = f" ({(self.tflops / golden - 1) * 100:+.1f} % against golden {golden:g})" if golden else ""
+            change = self.against_golden or (f"{(self.tflops / golden - 1) * 100:+.1f}" if golden else "")
+            against = f" ({change} % against golden {golden:g})" if golden else ""
             figures.append(f"{'about ' if self.about else ''}{self.tflops:g} TFLOP/s/GPU{against}")
         if self.step_ms is not None:
             figures.append(f"{self.step_ms:g} ms a step")
@@ -75,35 +77,51 @@ def read_measurements(report: Report, node: Node) -> dict[str, Workload]:
 
 def _row(form: Form, source: str) -> Row:
     form.require("id", "setting")
-    figures = [form.decimal(key) for key in ("tflops", "step_ms", "peak_gb")]
-    if all(figure is None for figure in figures) and not form.has("outcome"):
+    tflops, step_ms, peak_gb = (form.decimal(key) for key in ("tflops", "step_ms", "peak_gb"))
+    if tflops is None and step_ms is None and peak_gb is None and not form.has("outcome"):
         form.complain("", "nothing was measured", "give tflops, step_ms, peak_gb or outcome")
     return Row(
-        form.text("setting"), *figures, form.flag("about", False), form.text("outcome"), form.text("source") or source
+        setting=form.text("setting"),
+        tflops=tflops,
+        against_golden=form.raw("against_golden"),
+        step_ms=step_ms,
+        peak_gb=peak_gb,
+        about=form.flag("about", False),
+        outcome=form.text("outcome"),
+        source=form.text("source") or source,
     )
 
 
 def quoted(form: Form, measured: Mapping[str, Workload]) -> tuple[str, str, str] | None:
-    """Quote rows in a cost: its text, workload and source; None where they cannot be found.
+    """Quote rows in a cost: its text, workload and source; None where one cannot be found.
 
-    Arguments: the cursor over a cost that names a workload in `measured`; the workloads by id.
+    Arguments: the cursor over a cost whose `measured` lists rows as WORKLOAD/ROW; the workloads by id.
     """
-    name = form.text("measured")
-    workload = measured.get(name)
-    if workload is None:
-        form.complain("measured", f"no workload is called `{name}`", did_you_mean(name, sorted(measured)))
+    chosen: dict[str, list[Row]] = {}
+    known = [f"{name}/{row}" for name, workload in measured.items() for row in workload.rows]
+    names = form.texts("measured", one=True)
+    for key, where in zip(names, form.places("measured"), strict=False):
+        name, _, row = key.partition("/")
+        if key in known:
+            chosen.setdefault(name, []).append(measured[name].rows[row])
+        elif key:
+            form.report.add(where, f"nothing was measured as `{key}`", did_you_mean(key, known))
+    if not chosen or sum(map(len, chosen.values())) < len(names):
         return None
-    rows = []
-    for key, where in zip(form.texts("rows"), form.places("rows"), strict=False):
-        if key in workload.rows:
-            rows.append(workload.rows[key])
-        else:
-            form.report.add(where, f"`{name}` has no row `{key}`", did_you_mean(key, sorted(workload.rows)))
-    if not rows:
-        form.require("rows")
-        return None
-    figures = "; ".join(row.told(workload.golden) for row in rows)
-    lead = form.text("text").rstrip()
-    text = f"{lead} {figures}. One workload." if lead else f"{figures}. One workload."
-    sources = dict.fromkeys(row.source for row in rows)
-    return text, workload.text, "; ".join(sources)
+    groups = [(measured[name], rows) for name, rows in chosen.items()]
+    figures = [_figures(workload, rows, len(groups) > 1) for workload, rows in groups]
+    lead = form.text("text").rstrip(" .")
+    caveat = "one workload" if len(groups) == 1 else "one workload each"
+    sources = dict.fromkeys(row.source for _, rows in groups for row in rows)
+    told = "; ".join(figures)
+    text = f"{lead}, on {caveat}. {told[:1].upper()}{told[1:]}." if lead else f"{told}. {caveat.capitalize()}."
+    return text, "; ".join(workload.text for workload, _ in groups), "; ".join(sources)
+
+
+def _figures(workload: Workload, rows: Sequence[Row], named: bool) -> str:
+    golden = workload.golden
+    # The golden figure is said once; the others are understood.
+    told = [row.told(golden) for row in rows]
+    mark = f" against golden {golden:g}" if golden else ""
+    told[1:] = [text.replace(mark, "") for text in told[1:]]
+    return (f"on {workload.text.partition(',')[0]} " if named else "") + "; ".join(told)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from diagnose.catalogue import condition as conditions
 from diagnose.catalogue import template as templates
@@ -12,6 +11,7 @@ from diagnose.catalogue.examine import examine
 from diagnose.catalogue.form import Form, Report, did_you_mean, text_of
 from diagnose.catalogue.measurements import COST_KEYS, Workload, quoted
 from diagnose.catalogue.model import CauseRule, CheckRule, CostRule, FixRule, Lines
+from diagnose.classes import dataclass, field
 
 ID = r"[a-z0-9]+(-[a-z0-9]+)*"
 TARGETS = (

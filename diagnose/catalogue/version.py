@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from diagnose.classes import dataclass
 
 Release = tuple[int, ...]
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")

@@ -23,6 +23,7 @@ COMMANDS = {
     "slurm": "diagnose.commands.slurm:slurm",
     "hook": "diagnose.commands.hook:hook",
     "watch": "diagnose.commands.watch:watch",
+    "serve": "diagnose.commands.serve:serve",
     "doctor": "diagnose.commands.doctor:doctor",
 }
 _OWN_OPTIONS = ("-h", "--help", "--version")

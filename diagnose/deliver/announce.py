@@ -5,10 +5,12 @@ from __future__ import annotations
 import glob
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from diagnose.classes import replace
 from diagnose.deliver.redact import redact
 from diagnose.deliver.settings import Settings, load_settings
 from diagnose.deliver.task import Announced, Task
@@ -34,7 +36,8 @@ def announce(task: Task) -> Announced:
     if task.report:
         problems += _write_reports(task.report, kept, context)
     if task.termination:
-        problems += _attempt(task.termination, lambda: write_termination(task.termination, termination_message(masked)))
+        message = termination_message(masked)
+        problems += _attempt(task.termination, partial(write_termination, task.termination, message))
     if task.notify and settings.notify.entries:
         problems += _notify(masked, task, settings)
     return Announced(
@@ -118,8 +121,7 @@ def _render(form: str, diagnosis: Diagnosis, context: Context) -> str:
 def _write_reports(base: str, diagnosis: Diagnosis, context: Context) -> list[str]:
     found: list[str] = []
     for ending, form in ((".json", "json"), (".md", "markdown")):
-        path, text = base + ending, _render(form, diagnosis, context)
-        found += _attempt(path, lambda path=path, text=text: write_file(path, text))  # type: ignore[misc]
+        found += _attempt(base + ending, partial(write_file, base + ending, _render(form, diagnosis, context)))
     return found
 
 
@@ -145,7 +147,7 @@ def _umask() -> int:
     return mask
 
 
-def _attempt(path: str, write: Any) -> list[str]:
+def _attempt(path: str, write: Callable[[], None]) -> list[str]:
     try:
         write()
     except OSError as error:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
+from diagnose.classes import dataclass
 from diagnose.deliver.settings import Settings, find_settings, load_settings
 
 State = Literal["ok", "missing", "off", "wrong"]

@@ -58,7 +58,7 @@ def callback_class(base: type[Any]) -> type[Any]:
         """Prints and delivers a diagnosis when training, validation or testing ends with an exception."""
 
         def __init__(self, tell: Callable[[str], object] | None = None, **options: Any) -> None:
-            """Arguments: `tell` is called with the report in place of printing it; `options` of `diagnose_exception`."""
+            """Take the options of `diagnose_exception`; `tell` is called with the report in place of printing it."""
             super().__init__()
             self._tell = tell or _print
             self._options = options

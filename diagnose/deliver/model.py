@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from diagnose.classes import dataclass
 
 if TYPE_CHECKING:
     from diagnose.catalogue.document import Table

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from diagnose.classes import dataclass, field
 from diagnose.deliver.model import NotifySettings
 
 if TYPE_CHECKING:

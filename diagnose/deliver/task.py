@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
+from diagnose.classes import dataclass, field
 from diagnose.deliver.model import Event
 
 
@@ -47,9 +48,9 @@ class Task:
         data: dict[str, Any] = json.loads(text)
         event = data.pop("event")
         event["paths"] = tuple(event["paths"])
-        texts = tuple(Text(**each) for each in data.pop("texts"))
-        lists = {key: tuple(data.pop(key)) for key in ("paths", "patterns")}
-        return cls(event=Event(**event), texts=texts, **lists, **data)
+        data["texts"] = tuple(Text(**each) for each in data["texts"])
+        data["paths"], data["patterns"] = tuple(data["paths"]), tuple(data["patterns"])
+        return cls(event=Event(**event), **data)
 
 
 @dataclass(frozen=True, slots=True)

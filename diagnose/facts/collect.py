@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
 
 from diagnose.catalogue.compile import Matcher, compile_alternative, exception_name
 from diagnose.catalogue.model import Alternative, Catalogue, Near, Wording
+from diagnose.classes import dataclass, replace
 from diagnose.facts.error_file import read_error_file
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
 from diagnose.facts.moment import moment_of

@@ -9,10 +9,9 @@ was there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from diagnose.catalogue.condition import Seen
 from diagnose.catalogue.version import Version
+from diagnose.classes import dataclass
 from diagnose.facts.model import Observation, Value
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
 from typing import Any
 
+from diagnose.classes import dataclass, replace
 from diagnose.facts.model import Observation, SourceRecord
 from diagnose.read.clean import clean
 from diagnose.read.model import Clock, Evidence, Source, Traceback

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from diagnose.classes import dataclass, field
 from diagnose.facts.series import Survey
 from diagnose.read.model import Evidence, Kind, Traceback
 

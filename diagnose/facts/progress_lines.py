@@ -7,9 +7,9 @@ Sources: Megatron-LM `training_log` (0.5 to 0.20), Megatron Bridge `training_log
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from diagnose.classes import dataclass, field
 from diagnose.read.lazy import Lazy
 
 NUMBER = r"[-+]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf)(?:inity)?"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from diagnose.classes import dataclass
 from diagnose.read.model import Evidence, Line
 
 Found = TypeVar("Found", covariant=True)

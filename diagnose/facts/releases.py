@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from diagnose.catalogue.version import Version
+from diagnose.classes import dataclass
 from diagnose.facts.model import Observation
 from diagnose.facts.run import Facts
 from diagnose.facts.versions import pinned_core

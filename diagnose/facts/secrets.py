@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
+from diagnose.classes import replace
 from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from diagnose.classes import dataclass, field
 from diagnose.read.model import Evidence
 
 MOST = 200_000  # points of one series; beyond, neighbours are merged

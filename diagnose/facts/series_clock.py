@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from diagnose.classes import dataclass
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.series_forms import number_of
 from diagnose.read.clean import clean

@@ -9,7 +9,8 @@ import math
 import re
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from diagnose.classes import dataclass
 
 _N = r"([-+]?[\d.]{1,20}(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf|NaN|NAN|INF)\w{0,6})"
 

@@ -6,8 +6,8 @@ import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from diagnose.classes import dataclass, field
 from diagnose.facts.reader import TextView
 from diagnose.facts.series import MOST, Series
 from diagnose.facts.series_clock import Clock, Tick, bars, stamped

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
+from diagnose.classes import dataclass, replace
 from diagnose.facts.model import Observation, Value
 from diagnose.facts.names import CANONICAL, INVERTED, canonical, normalise
 from diagnose.facts.secrets import MASK, is_secret_option

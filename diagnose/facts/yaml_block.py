@@ -7,8 +7,8 @@ most of the configuration.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from diagnose.classes import dataclass, field
 from diagnose.facts.model import Value
 from diagnose.facts.reader import TextView, following
 from diagnose.facts.settings import Setting

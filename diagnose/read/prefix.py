@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from diagnose.classes import dataclass
 from diagnose.read import time as stamps
 from diagnose.read.clean import clean
 from diagnose.read.hosts import is_host

@@ -6,8 +6,8 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from diagnose.classes import dataclass
 from diagnose.read.codecs import decoder_for
 from diagnose.read.hosts import is_host
 from diagnose.read.lazy import Lazy

@@ -7,10 +7,10 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from diagnose.classes import dataclass
 from diagnose.read.codecs import CodecError, Reader, Rewound, decoder_for
 from diagnose.read.keep import Keeper
 from diagnose.read.model import Source

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from diagnose.classes import dataclass, field
 from diagnose.reason.incident import Group, Incident
 from diagnose.reason.straggler import odd_rank
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from diagnose.catalogue.condition import Seen
 from diagnose.catalogue.model import Catalogue
+from diagnose.classes import replace
 from diagnose.facts.defaults import defaults_for
 from diagnose.facts.model import Observation, SourceRecord
 from diagnose.facts.run import Facts

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from diagnose.catalogue.condition import Outcome, Seen, evaluate
 from diagnose.catalogue.model import CauseRule, CheckRule, FixRule, Lines, Pattern
 from diagnose.catalogue.template import render
+from diagnose.classes import replace
 from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.result import Cause, Check, Confidence, Cost, Finding, Fix

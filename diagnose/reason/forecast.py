@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from diagnose.catalogue.condition import Outcome, Seen, evaluate
 from diagnose.catalogue.model import Catalogue, Pattern
+from diagnose.classes import dataclass, field, replace
 from diagnose.facts.defaults import constructed_defaults, unknown_to
 from diagnose.facts.model import Observation
 from diagnose.facts.releases import Release, releases_for, spanning, spans
@@ -91,6 +91,7 @@ class _Judge:
             *spanning(releases),
             *seen,
             Observation("run.framework", self.framework, None, "derived"),
+            Observation("run.planned", True, None, "derived"),
         ]
         return Facts([*known, *settled(Facts(known), core, self.framework)])
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from diagnose.classes import dataclass, replace
 from diagnose.facts.model import SourceRecord
 from diagnose.reason.incident import Incident
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from diagnose.catalogue.model import Catalogue, Pattern
+from diagnose.classes import dataclass, field
 from diagnose.facts.model import Event, SourceRecord
 from diagnose.read.model import Evidence, Kind, Traceback
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from diagnose.classes import replace
 from diagnose.reason.result import Finding, Fix
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from diagnose.catalogue.model import Alternative, Pattern
 from diagnose.catalogue.template import show
 from diagnose.catalogue.version import Version
+from diagnose.classes import dataclass
 from diagnose.facts.run import Facts
 
 _LONGEST = 400  # characters of a message that are shown

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from diagnose.classes import dataclass, field
 from diagnose.read.model import Evidence
 
 Verdict = Literal["identified", "ambiguous", "symptom_only", "unknown", "degraded", "no_failure"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from diagnose.catalogue.model import Pattern
+from diagnose.classes import dataclass, field, replace
 from diagnose.facts.model import Event, SourceRecord
 from diagnose.read.model import Evidence
 from diagnose.reason import words

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from diagnose.classes import dataclass, field
 
 if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from diagnose.classes import dataclass, field
 from diagnose.report.layout import cells, pad, wrap
 
 LABEL = 9  # columns of the labels on the left

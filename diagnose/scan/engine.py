@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from diagnose.classes import dataclass
 
 NAMES = ("hyperscan", "aho-corasick", "plain")
 

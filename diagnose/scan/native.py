@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from diagnose.classes import dataclass, field
 from diagnose.scan.engine import Needle, first_end
 from diagnose.scan.rarity import rare_end
 

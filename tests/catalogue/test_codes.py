@@ -50,7 +50,8 @@ class CodeScope:
 def table(text: str) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Read a table; return it with the messages of what is wrong."""
     node, troubles = read_document("xid.yaml", text.encode())
-    assert node is not None and not troubles
+    assert node is not None
+    assert not troubles
     report = Report()
     return read_codes(report, node), [each.message for each in report.troubles]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from diagnose.classes import dataclass
 
 if TYPE_CHECKING:
     import sqlite3

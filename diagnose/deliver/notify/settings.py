@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from diagnose.classes import dataclass
 
 if TYPE_CHECKING:
     from diagnose.catalogue.document import Table

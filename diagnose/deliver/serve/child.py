@@ -7,8 +7,9 @@ import os
 import pickle
 import sys
 import tempfile
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from diagnose.classes import dataclass, field, replace
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue

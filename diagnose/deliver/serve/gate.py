@@ -33,7 +33,9 @@ def refuse(request: Request, settings: ServeSettings) -> JSONResponse | None:
     if settings.token:
         if _same(_shown(request), settings.token):
             return None
-        return error(401, "unauthorized", "show the token", WWW_Authenticate='Bearer realm="diagnose", Basic realm="diagnose"')
+        return error(
+            401, "unauthorized", "show the token", WWW_Authenticate='Bearer realm="diagnose", Basic realm="diagnose"'
+        )
     # Without a token everybody on this machine may come in, but no web page that a browser on it has open.
     host = request.headers.get("host", "")
     name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
@@ -52,7 +54,8 @@ def _shown(request: Request) -> str:
         return value.strip()
     if kind.lower() == "basic":
         try:
-            return base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
+            user, _, password = base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")
+            return password or user
         except (binascii.Error, ValueError):
             return ""
     return ""

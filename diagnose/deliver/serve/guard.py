@@ -42,8 +42,8 @@ class Roots:
         """
         if not isinstance(path, str) or not 0 < len(path) <= _LONGEST or "\0" in path:
             raise RefusedError(400, "invalid_path", "a path must be a text of 1 to 4096 characters")
-        if not os.path.isabs(path):
-            raise RefusedError(400, "invalid_path", "a path must be absolute")
+        if not os.path.isabs(path) or not _encodable(path):
+            raise RefusedError(400, "invalid_path", "a path must be absolute and of valid characters")
         outside = RefusedError(403, "outside_root", "the path lies outside the configured roots")
         if ".." in path.split("/") or not any(_inside(os.path.normpath(path), each) for each in self.names + self.real):
             raise outside
@@ -68,6 +68,14 @@ class Roots:
 
 def _inside(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _split(path: str) -> tuple[str, str]:

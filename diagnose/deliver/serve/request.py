@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from diagnose.classes import dataclass, field
 from diagnose.deliver.serve.guard import RefusedError, Roots
 
 _EVENT = ("job_id", "name", "user", "cluster", "time", "state")
@@ -141,7 +141,9 @@ def alertmanager(body: Mapping[str, Any], roots: Roots, templates: Sequence[str]
             found.ignored.append(f"{name}: {error}")
             continue
         starts = str(alert.get("startsAt", ""))
-        event = {key: next((labels[each] for each in each_of if each in labels), "") for key, each_of in _ALERT_NAMES.items()}
+        event = {
+            key: next((labels[each] for each in each_of if each in labels), "") for key, each_of in _ALERT_NAMES.items()
+        }
         event = {key: value[:_LONGEST] for key, value in {**event, "time": starts, "state": name}.items() if value}
         key = _once("am", str(body.get("groupKey", "")), str(alert.get("fingerprint", "")), starts)
         found.wanted.append(Wanted({"paths": paths, "event": event}, key))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from diagnose.classes import dataclass, field
 from diagnose.deliver.model import NotifySettings
 
 if TYPE_CHECKING:

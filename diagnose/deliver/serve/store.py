@@ -8,8 +8,9 @@ import sqlite3
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from diagnose.classes import dataclass
 
 _WAIT = 20.0  # seconds to wait for another writer
 _ATTEMPTS = 3  # a request that ended its worker so often is given up
@@ -194,4 +195,5 @@ class Store:
 
 
 def _job(row: tuple[Any, ...]) -> Job:
-    return Job(*row[:6], json.loads(row[6]), *row[7:])
+    number, name, state, created, finished, attempts, request, *told = row
+    return Job(number, name, state, created, finished, attempts, json.loads(request), *told)

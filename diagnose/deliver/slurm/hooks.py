@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import dataclass
 
 from diagnose import __version__
+from diagnose.classes import dataclass
 
 KINDS = ("mailprog", "epilog-slurmctld", "jobcomp", "trap")
 MARK = "# diagnose hook:"

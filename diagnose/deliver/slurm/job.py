@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from diagnose.classes import dataclass, field
 
 FAILED_STATES = frozenset(
     (

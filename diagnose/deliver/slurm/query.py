@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from diagnose.classes import dataclass
 from diagnose.deliver.slurm.job import SACCT_FIELDS, Job, parse_sacct, parse_scontrol
 
 TIMEOUT = 45.0  # seconds: a busy controller answers late, a dead one never

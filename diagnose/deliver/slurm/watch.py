@@ -6,8 +6,8 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from diagnose.classes import dataclass
 from diagnose.deliver.ledger import Ledger
 from diagnose.deliver.settings import Settings
 from diagnose.deliver.slurm.handle import report_base, task_of, wanted

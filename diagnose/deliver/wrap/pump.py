@@ -7,8 +7,8 @@ import os
 import select
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from diagnose.classes import dataclass
 from diagnose.deliver.wrap.record import Recorder
 
 _PIECE = 1024 * 1024

@@ -10,10 +10,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from diagnose.classes import dataclass
 from diagnose.deliver.wrap.process import FORWARDED, Ended, Job
 from diagnose.deliver.wrap.pump import Pump
 from diagnose.deliver.wrap.record import Recorder

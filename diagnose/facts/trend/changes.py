@@ -2,26 +2,28 @@
 
 The statistic is Wilcoxon's rank sum, standardised at every possible place and taken at its largest (the rank CUSUM of
 Pettitt, 1979, with weights), so single outliers and heavy tails weigh nothing. It is divided by the square root of the
-variance inflation that autocorrelation brings, measured on the two sides. The place is refined by the least sum of
-absolute deviations. `docs/slow-runs.md` says how often it errs.
+variance inflation that autocorrelation brings, measured on the two sides. The place is refined by least clipped
+squares. `docs/slow-runs.md` says how often it errs.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import median
+
+from diagnose.classes import dataclass
 
 CRITICAL = 3.8  # standard deviations; the false-alarm rate of a healthy run is measured with it
 LEAST = 5  # points on either side of a change
 SHORTEST = 10  # points that are tested at all
 BLOCKS = 1000  # medians that a long series is reduced to before the search
 DEPTH = 6
-_EFFECT = 0.03  # logarithm of the ratio of two levels: smaller ones are no change
+_EFFECT = 0.025  # logarithm of the ratio of two levels: smaller ones are no change
 _SEPARATION = 15_000  # ways to draw the later points from all, where every one is slower than every earlier one
 _CLEAR = 0.08  # smallest effect of a change in a short series that is told by complete separation
+_LONG = 300  # points from which on means of batches tell autocorrelation
 _ENOUGH = 10_000  # points that a spread is measured on
 _FAINT = 0.7  # smallest effect, in robust standard deviations of single points
 
@@ -104,15 +106,19 @@ def one_change(values: Sequence[float]) -> tuple[int, float]:
 
 
 def refined(values: Sequence[float], place: int, low: int, high: int, reach: int) -> int:
-    """Move a change to the place, at most `reach` points away, where absolute deviations from both levels are least."""
+    """Move a change to the place, at most `reach` points away, where the two levels fit best.
+
+    Squares of the distance from a level, clipped at three robust standard deviations, are summed on both sides.
+    """
     before, after = values[low:place], values[place:high]
     if not before or not after:
         return place
     a, b = median(before), median(after)
+    clip = max(3 * spread_of([*(value - a for value in before), *(value - b for value in after)]), 1e-9) ** 2
     first, last = max(low + 1, place - reach), min(high - 1, place + reach)
     best, found, total = 0.0, first, 0.0
     for index in range(first, last):
-        total += abs(values[index] - a) - abs(values[index] - b)
+        total += min((values[index] - a) ** 2, clip) - min((values[index] - b) ** 2, clip)
         if total < best:
             best, found = total, index + 1
     return found
@@ -162,7 +168,7 @@ def _inflation(before: Sequence[float], after: Sequence[float]) -> float:
     count = len(scores)
     lag = sum(a * b for a, b in pairwise(scores)) / count
     lag = min(max(lag, 0.0), 0.95)
-    return max(1.0, (1 + lag) / (1 - lag), _batches(scores) if count >= 100 else 1.0)
+    return max(1.0, (1 + lag) / (1 - lag), _batches(scores) if count >= _LONG else 1.0)
 
 
 def _batches(scores: Sequence[float]) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
+from diagnose.classes import dataclass
 from diagnose.facts.trend.changes import spread_of
 
 WINDOW = 30  # points before a jump that it is measured against

@@ -7,16 +7,17 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
+from diagnose.classes import dataclass
 from diagnose.facts.trend.changes import Level, levels, spread_of
 
 WARM_UP = 50  # iterations that warm-up lasts at most
 _PROBE = 100  # iterations whose median is what warm-up is over at
-_DROP = 0.034  # logarithm of the ratio of step times from which on it is a drop (3.4 %)
+_DROP = 0.028  # logarithm of the ratio of step times from which on it is a drop (2.8 %)
 _LASTING = 0.15  # part of the run that a slow stretch covers at least, where the run recovers
 _HARD = 0.1  # and its size
+_CHANCE = 1.5  # standard deviations by which a quarter of a stretch may miss its bound
 _DRIFT = 0.06
 _STEADY_RISE = 0.75  # Kendall's tau over the parts of a run that drifts
 _PARTS = 20
@@ -126,9 +127,12 @@ def _drop(found: Sequence[Level], kept: Sequence[int], logs: Sequence[float]) ->
 
 
 def _holds(part: Sequence[float], bound: float, *, above: bool) -> bool:
-    """Tell whether every quarter of a stretch lies on its side of the bound."""
+    """Tell whether every quarter of a stretch lies on its side of the bound, but for what chance may do."""
     size = max(3, len(part) // 4)
-    return all((median(part[at : at + size]) > bound) is above for at in range(0, max(1, len(part) - size + 1), size))
+    level = median(part)
+    slack = _CHANCE * spread_of([value - level for value in part]) / math.sqrt(size)
+    quarters = [median(part[at : at + size]) for at in range(0, max(1, len(part) - size + 1), size)]
+    return all(each > bound - slack if above else each < bound + slack for each in quarters)
 
 
 def _parts(logs: Sequence[float], count: int) -> list[float]:

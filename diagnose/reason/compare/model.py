@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
+from diagnose.classes import dataclass, field
 from diagnose.read.model import Evidence
 from diagnose.reason.result import ConfigValue, Finding, Verdict
 

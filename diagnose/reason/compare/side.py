@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from diagnose.catalogue.condition import Seen, Unknown, size
 from diagnose.catalogue.model import Catalogue
+from diagnose.classes import dataclass
 from diagnose.facts.model import Observation, SourceRecord
 from diagnose.facts.run import Facts
 from diagnose.facts.series import Steady

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from diagnose.catalogue.model import Catalogue
+from diagnose.classes import dataclass, field
 from diagnose.facts.model import Event
 from diagnose.read.model import Evidence
 from diagnose.reason.incident import Group, Incident

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from diagnose.classes import dataclass
 from diagnose.facts.series import Steady
 
 SEVERE = 15.0  # percent
