@@ -38,14 +38,13 @@ def diagnose(
 
     Arguments: `paths`, files, folders, globs, or "-" for `stdin`; `config`, the run's configuration (YAML, JSON or a
     launch script); `env`, a file of NAME=value lines; `settings`, facts as KEY=VALUE; `patterns`, folders of further
-    pattern files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name;
-    `extra`, further sources that lie in no file (see `Source.content`); `golden`, the TFLOP/s/GPU that the run should reach;
+    pattern files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name; `extra`,
+    further sources that lie in no file (see `Source.content`); `golden`, the TFLOP/s/GPU that the run should reach;
     `baseline`, the log of a good run; `regression`, percent below either from which on the run is degraded; `metrics`,
     "all" iteration lines, those of a sample of large logs ("sampled"), or "off".
 
-    Raises ConfigFileError where `config`, `env` or a setting cannot be read, and BaselineError where `baseline` tells no
-    speed. Inputs that cannot be read do not raise:
-    they stand in the result's inputs.
+    Raises ConfigFileError where `config`, `env` or a setting cannot be read, and BaselineError where `baseline` tells
+    no speed. Inputs that cannot be read do not raise: they stand in the result's inputs.
     """
     from diagnose.read import find_sources
     from diagnose.reason import reason
@@ -89,10 +88,11 @@ def forecast(
 ) -> Forecast:
     """Judge a configuration that has not run: what would fail, in which releases, and which fixes to try.
 
-    Arguments: `config`, a file (YAML, JSON, TOML, launch script, arguments); `arguments`, a command line or overrides, which
-    go over the file; `env`, a file of NAME=value lines; `settings`, facts as KEY=VALUE; `versions`, such as "core=0.16.1";
-    `framework`, what constructs it (megatron-core, megatron-lm, megatron-bridge, nemo), taken from the file's form where None;
-    `patterns`, folders of further pattern files; `catalogue`, a loaded one in place of the packaged one.
+    Arguments: `config`, a file (YAML, JSON, TOML, launch script, arguments); `arguments`, a command line or overrides,
+    which go over the file; `env`, a file of NAME=value lines; `settings`, facts as KEY=VALUE; `versions`, such as
+    "core=0.16.1"; `framework`, what constructs it (megatron-core, megatron-lm, megatron-bridge, nemo), taken from the
+    file's form where None; `patterns`, folders of further pattern files; `catalogue`, a loaded one in place of the
+    packaged one.
 
     Raises ConfigFileError where a file cannot be read, ValueError where a setting or a version cannot.
     """
@@ -124,8 +124,8 @@ def compare(
     `margin`, the percentage below which a difference means nothing in practice; `patterns`, folders of further pattern
     files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name.
 
-    Raises UnreadableError where nothing of a run can be read, ValueError where there are fewer than two runs or a setting
-    is none.
+    Raises UnreadableError where nothing of a run can be read, ValueError where there are fewer than two runs or a
+    setting is none.
     """
     from diagnose.reason.compare import compare as compared
 

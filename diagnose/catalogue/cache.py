@@ -1,8 +1,8 @@
 """Keeps the compiled catalogue on disk, so that a start reads no YAML and builds only the patterns it needs.
 
-A cache file is one line with a checksum, one line of JSON with everything the scan needs, and the JSON of each
-pattern. It is named after the program's version and the layers, and holds each file's time and size: an edit makes it
-stale. Whatever is wrong with it, the YAML files are read instead.
+A cache file is one line of JSON with what every start needs, one with what the scan's database is made of, and the JSON
+of each pattern. It is named after the program's version and the layers, and holds each file's time and size: an edit
+makes it stale. Whatever is wrong with it, the YAML files are read instead.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, overload
 
 from diagnose import __version__
+from diagnose.catalogue import shelf
 from diagnose.catalogue.layers import Layers
 from diagnose.catalogue.model import (
     ActionRule,
@@ -33,9 +33,9 @@ from diagnose.catalogue.model import (
     Trouble,
     Wording,
 )
+from diagnose.classes import replace
 
-SCHEMA = 3  # of the cache file; raised when the meaning of a field changes
-KEEP = 16  # cache files, one for each set of layers; older ones are removed
+SCHEMA = 4  # of the cache file; raised when the meaning of a field changes
 # A file edited twice within one tick of a coarse file-system clock could look unedited.
 _SETTLED_NS = 2_000_000_000
 
@@ -67,15 +67,41 @@ class LazyPatterns(Mapping[str, Pattern]):
         return len(self._places)
 
 
+class LazyWordings(Sequence[Wording]):
+    """All wordings, read from their JSON when one is asked for: the scan's database may be kept elsewhere."""
+
+    def __init__(self, data: bytes, start: int, end: int) -> None:
+        """Take the cache file's bytes, and where in them the wordings stand."""
+        self._data = data
+        self._place = slice(start, end)
+        self._read: tuple[Wording, ...] | None = None
+
+    def _all(self) -> tuple[Wording, ...]:
+        if self._read is None:
+            rows = json.loads(self._data[self._place])
+            self._read = tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in rows)
+        return self._read
+
+    @overload
+    def __getitem__(self, index: int) -> Wording: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Wording]: ...
+    def __getitem__(self, index: int | slice) -> Wording | Sequence[Wording]:
+        return self._all()[index]
+
+    def __iter__(self) -> Iterator[Wording]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
 def cache_path(found: Layers) -> str:
     """Return the cache file for these layers."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(home):
-        home = os.path.join(os.path.expanduser("~"), ".cache")
     identity = [__version__, SCHEMA, *sys.version_info[:3], found.roots, os.path.abspath("")]
     # A collision only costs time: the identity stands in the file and is compared.
     key = zlib.crc32(json.dumps(identity).encode())
-    return os.path.join(home, "diagnose", f"catalogue-{key:08x}.json")
+    return os.path.join(shelf.folder(), f"catalogue-{key:08x}.json")
 
 
 def _identity(found: Layers) -> list[Any]:
@@ -85,47 +111,41 @@ def _identity(found: Layers) -> list[Any]:
 
 def fetch(found: Layers) -> Catalogue | None:
     """Return the cached catalogue of these layers; None where there is none, or it is stale or damaged."""
+    path = cache_path(found)
+    file = shelf.fetch(path)
+    if file is None:
+        return None
+    checksum, data, start = file
     try:
-        with open(cache_path(found), "rb") as file:
-            data = file.read()
-        # Copies of the whole file would cost more than all the rest of a start.
-        if int(data[:8], 16) != zlib.crc32(memoryview(data)[9:]):
-            return None
-        base = data.index(b"\n", 9) + 1
-        head = json.loads(data[9:base])
+        first = data.index(b"\n", start) + 1
+        head = json.loads(data[start:first])
         if head["identity"] != _identity(found):
             return None
+        base = data.index(b"\n", first) + 1
         return Catalogue(
             patterns=LazyPatterns(data, base, head["places"]),
             troubles=tuple(Trouble(*row) for row in head["troubles"]),
             digest=head["digest"],
             aliases=head["aliases"],
-            wordings=tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in head["wordings"]),
+            wordings=LazyWordings(data, first, base),
             predictions=head["predictions"],
             codes=head["codes"],
             later=head["later"],
             comparisons=head["comparisons"],
+            kept=(path, checksum),
         )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def store(found: Layers, catalogue: Catalogue) -> None:
-    """Write the catalogue's cache file; what prevents it (a read-only home, a full disk) is not reported."""
+def store(found: Layers, catalogue: Catalogue) -> Catalogue:
+    """Write the catalogue's cache file and return the catalogue that knows it; what prevents it is not reported."""
     newest = max((file.mtime_ns for file in found.files), default=0)
     if time.time_ns() - newest < _SETTLED_NS:
-        return
+        return catalogue
     path = cache_path(found)
-    scratch = f"{path}.{os.getpid()}.{time.monotonic_ns()}.tmp"
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        data = _serialise(found, catalogue)
-        with open(scratch, "xb") as file:
-            file.write(data)
-        os.replace(scratch, path)
-        _prune(os.path.dirname(path))
-    except OSError:
-        _remove(scratch)
+    checksum = shelf.store(path, _serialise(found, catalogue))
+    return catalogue if checksum is None else replace(catalogue, kept=(path, checksum))
 
 
 def _serialise(found: Layers, catalogue: Catalogue) -> bytes:
@@ -142,35 +162,20 @@ def _serialise(found: Layers, catalogue: Catalogue) -> bytes:
         "troubles": [[t.path, t.line, t.column, t.message, t.hint] for t in catalogue.troubles],
         "digest": catalogue.digest,
         "aliases": catalogue.aliases,
-        "wordings": catalogue.wordings,
         "predictions": catalogue.predictions,
         "codes": catalogue.codes,
         "later": catalogue.later,
         "comparisons": catalogue.comparisons,
         "places": places,
     }
-    rest = json.dumps(head, separators=(",", ":")).encode() + b"\n" + b"".join(bodies)
-    return b"%08x\n" % zlib.crc32(rest) + rest
-
-
-def _prune(folder: str) -> None:
-    stale = time.time_ns() - 3600 * 10**9  # a writer that died left its scratch file
-    with os.scandir(folder) as entries:
-        ours = [(entry.stat().st_mtime_ns, entry.path) for entry in entries if entry.name.startswith("catalogue-")]
-    for position, (age, path) in enumerate(sorted(ours, reverse=True)):
-        if position >= KEEP or (path.endswith(".tmp") and age < stale):
-            _remove(path)
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        return
+    lines = [json.dumps(each, separators=(",", ":")).encode() for each in (head, list(catalogue.wordings))]
+    return b"\n".join([*lines, b"".join(bodies)])
 
 
 def pack(value: Any) -> Any:
     """Turn dataclasses into plain JSON values, without the fields that hold their default."""
+    from dataclasses import MISSING, fields, is_dataclass
+
     if isinstance(value, tuple | list):
         return [pack(item) for item in value]
     if isinstance(value, dict):

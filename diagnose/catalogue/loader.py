@@ -27,9 +27,7 @@ def load(*, extra: Sequence[Path] = (), layers: bool = True, cache: bool = True)
     from diagnose.catalogue.assemble import assemble
 
     catalogue = assemble(found).catalogue()
-    if cache:
-        store(found, catalogue)
-    return catalogue
+    return store(found, catalogue) if cache else catalogue
 
 
 def check_files(paths: Iterable[Path], *, layers: bool = True) -> list[Trouble]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from diagnose.classes import dataclass, field
@@ -208,8 +208,9 @@ class Catalogue:
     troubles: tuple[Trouble, ...] = ()
     digest: str = ""  # of the contents, 12 hex digits
     aliases: dict[str, str] = field(default_factory=dict)
-    wordings: tuple[Wording, ...] = ()  # of all patterns, in the order of `patterns`
+    wordings: Sequence[Wording] = ()  # of all patterns, in the order of `patterns`
     predictions: dict[str, str] = field(default_factory=dict)  # pattern id -> its `predict`, where it has one
     later: dict[str, str] = field(default_factory=dict)  # the same for `predict_later`
     comparisons: dict[str, str] = field(default_factory=dict)  # the same for `compare`
     codes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)  # table -> code -> field -> text
+    kept: tuple[str, str] | None = None  # its cache file and the checksum; None where it has none

@@ -55,7 +55,10 @@ def _diagnose(task: Task, settings: Settings, problems: list[str]) -> tuple[Diag
     from diagnose.report.model import Context
 
     catalogue = api.load_catalogue([*settings.patterns, *task.patterns])
-    extra = [Source(each.path, Kind(each.kind), content=each.content.encode("utf-8", "replace")) for each in task.texts]
+    extra = [
+        Source(each.path, Kind(each.kind), node=each.node or None, content=each.content.encode("utf-8", "replace"))
+        for each in task.texts
+    ]
     paths = list(task.paths) if task.owner is None else own_files(task.paths, task.owner, problems)
     diagnosis = renamed(api.diagnose(paths, catalogue=catalogue, extra=extra), task.shown)
     titles = {key: catalogue.patterns[key].title for key in _named(diagnosis) if key in catalogue.patterns}

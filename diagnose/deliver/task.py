@@ -18,6 +18,7 @@ class Text:
     path: str  # as it is shown
     content: str
     kind: str = "log"  # a value of read.model.Kind
+    node: str = ""  # host that it comes from
 
 
 @dataclass(frozen=True, slots=True)

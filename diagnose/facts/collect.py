@@ -5,96 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Literal
 
-from diagnose.catalogue.compile import Matcher, compile_alternative, exception_name
-from diagnose.catalogue.model import Alternative, Catalogue, Near, Wording
-from diagnose.classes import dataclass, replace
+from diagnose.catalogue.compile import Matcher, exception_name
+from diagnose.catalogue.model import Alternative, Near
+from diagnose.classes import replace
 from diagnose.facts.error_file import read_error_file
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
 from diagnose.facts.moment import moment_of
 from diagnose.facts.oom import read_oom
+from diagnose.facts.probe import HEADS, TRACEBACK, Candidate, Probe, match_body, prepare
 from diagnose.facts.progress import ProgressMeter
 from diagnose.facts.readers import READERS, STEP_READERS
 from diagnose.facts.series_meter import SeriesMeter
 from diagnose.facts.surveys import surveys_of
 from diagnose.facts.versions import versions_in
 from diagnose.facts.voices import VoiceMeter, voices_of
-from diagnose.read import Kind, Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks, split
-from diagnose.scan import Anchor, Database, Hit, ScanResult, scan
+from diagnose.read import Kind, Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks
+from diagnose.scan import Hit, ScanResult, scan
+
+__all__ = ["Metrics", "Probe", "collect", "prepare"]
 
 Metrics = Literal["all", "sampled", "off"]
-_HEADS = (b"Traceback (most recent call last)", b"Exception Group Traceback (most recent call last)")
-_TRACEBACK = "traceback"
+_HEAD = HEADS[0].decode()
 _TAIL = 40
 _FRAMES = 5  # a `frame` condition sees the innermost frames only: the outer ones are the same in every failure
 _TALK = 4  # lines after a traceback that are looked at to see whether its speaker went on
-
-
-class Candidate:
-    """One alternative of one pattern; the pattern is built when a line needs it."""
-
-    __slots__ = ("_catalogue", "_matcher", "exception", "number", "pattern")
-
-    def __init__(self, catalogue: Catalogue, wording: Wording) -> None:
-        self._catalogue = catalogue
-        self._matcher: Matcher | None = None
-        self.pattern = wording.pattern
-        self.number = wording.number
-        self.exception = wording.exception
-
-    @property
-    def matcher(self) -> Matcher:
-        """The compiled alternative."""
-        if self._matcher is None:
-            self._matcher = compile_alternative(self._catalogue.patterns[self.pattern].match[self.number])
-        return self._matcher
-
-    def accepts(self, text: str) -> bool:
-        """Tell whether the alternative's expression is found in a line; the scan asks this."""
-        return any(_found(self.matcher, _body(part)) is not None for part in text.split("\r"))
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """A catalogue made ready to look at sources."""
-
-    database: Database
-    candidates: dict[str, Candidate]  # anchor key -> alternative
-    framed: tuple[Candidate, ...]  # alternatives that are found in a traceback's frames, not by a literal
-
-
-def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
-    """Build the database of all literals: patterns, fact readers, traceback heads.
-
-    `engine` forces one of the scan engines; None takes the fastest there is.
-    """
-    anchors = [Anchor(_TRACEBACK, _HEADS, keep=200)]
-    candidates: dict[str, Candidate] = {}
-    framed: list[Candidate] = []
-    for wording in catalogue.wordings:
-        candidate = Candidate(catalogue, wording)
-        if wording.framed:
-            framed.append(candidate)
-            continue
-        key = f"{wording.pattern}#{wording.number}"
-        candidates[key] = candidate
-        literals = tuple(literal.encode() for literal in wording.literals)
-        anchors.append(Anchor(key, literals, nocase=wording.nocase, verify=candidate.accepts))
-    anchors.extend(Anchor(f"fact:{reader.name}", reader.anchors, keep=reader.keep) for reader in READERS)
-    anchors.extend(Anchor(f"step:{reader.name}", reader.anchors, keep=reader.keep) for reader in STEP_READERS)
-    return Probe(Database(anchors, engine=engine), candidates, tuple(framed))
-
-
-def _body(text: str) -> str:
-    prefix = split(text)
-    return text[prefix.body_start :] if prefix.body is None else prefix.body
-
-
-def _found(matcher: Matcher, body: str) -> dict[str, str] | None:
-    """Search a body with the expression and its `not`; what stands around the line is decided later."""
-    found = matcher.find(matcher.alternative.regex, body)
-    if found is None or any(matcher.find(text, body) is not None for text in matcher.alternative.unless):
-        return None
-    return found
 
 
 def collect(
@@ -136,7 +70,7 @@ class _Collector:
         self._text = text
         self._meter = meter
         self._modified = modified
-        heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == _TRACEBACK]
+        heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == TRACEBACK]
         self._tracebacks = [self._looked_at(unit) for unit in read_tracebacks(text, heads)]
 
     def record(self) -> SourceRecord:
@@ -174,7 +108,7 @@ class _Collector:
         for line in self._text.after(last, 60):
             if line.lane != unit.lane or not line.body.strip():
                 continue
-            if _HEADS[0].decode() in line.body or talk >= _TALK:
+            if _HEAD in line.body or talk >= _TALK:
                 break
             talk += 1
         time = moment_of(head, self._modified)
@@ -186,9 +120,8 @@ class _Collector:
 
     def _events(self) -> Iterator[Event]:
         taken: set[tuple[str, int]] = set()
-        found = [
-            (hit, self._probe.candidates[hit.key]) for hit in self._result.hits if hit.key in self._probe.candidates
-        ]
+        pairs = ((hit, self._probe.candidates.get(hit.key)) for hit in self._result.hits)
+        found = [(hit, candidate) for hit, candidate in pairs if candidate is not None]
         for hit, candidate in sorted(found, key=lambda pair: (pair[0].start, pair[1].pattern, pair[1].number)):
             if (candidate.pattern, hit.start) in taken:
                 continue
@@ -206,8 +139,8 @@ class _Collector:
     def _event(self, candidate: Candidate, hit: Hit) -> Event | None:
         line = self._text.line_at(hit.start, at=hit.at)
         matcher = candidate.matcher
-        found = _found(matcher, line.body)
-        if found is None:
+        captures = match_body(matcher, line.body)
+        if captures is None:
             return None
         number = self._unit_of(line)
         unit = self._tracebacks[number] if number is not None else None
@@ -215,7 +148,7 @@ class _Collector:
             return None  # a source line that the traceback quotes
         if not self._fits(matcher.alternative, matcher, line, unit):
             return None
-        return self._make(candidate, line, found, number)
+        return self._make(candidate, line, captures, number)
 
     def _fits(self, alternative: Alternative, matcher: Matcher, line: Line, unit: Traceback | None) -> bool:
         if alternative.context == "line" and unit is not None:

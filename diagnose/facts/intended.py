@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from diagnose.facts.commandline import read_command
-from diagnose.facts.config_file import parse_set, read_config_file, read_env_file
+from diagnose.facts.config_file import LARGEST, parse_set, read_config_file, read_env_file
 from diagnose.facts.model import Observation
 from diagnose.facts.secrets import hide_evidence
 from diagnose.facts.shell import words
@@ -16,6 +16,8 @@ from diagnose.read.model import Evidence
 FRAMEWORKS = ("megatron-core", "megatron-lm", "megatron-bridge", "nemo")
 COMMAND = "command-line"  # the path that arguments are quoted under
 _FLAG = Lazy(r"(?:^|\s|['\"(])--[A-Za-z][\w-]+")
+_OVERRIDE = Lazy(r"(?:^|\s|['\"])\+{0,2}(?:model|train|ddp|optimizer|rng|dist)\.\w+=")
+_DOCUMENTS = frozenset({".yaml", ".yml", ".json", ".toml"})
 _SECTIONS = (
     *("config.train.", "config.ddp.", "config.rerun_state_machine.", "config.dist.", "config.checkpoint."),
     *("config.model.", "config.optimizer.", "config.logger.", "config.rng.", "config.mixed_precision"),
@@ -48,7 +50,7 @@ def intended_facts(
     found += [parse_set(setting) for setting in settings]
     named = [text.partition("=")[0].strip() for text in versions if "=" in text]
     told = next((_PROGRAMS[name] for name in named if name in _PROGRAMS), None)
-    chosen = framework or told or _framework_of(found)
+    chosen = framework or told or _framework_of(found, _text(config, arguments))
     found += [_version(text, chosen) for text in versions]
     return found, chosen
 
@@ -61,17 +63,25 @@ def _from_arguments(arguments: Sequence[str]) -> list[Observation]:
     return list(read_command(tokens, evidence, "config-file"))
 
 
-def _framework_of(found: Sequence[Observation]) -> str:
+def _text(config: str | Path | None, arguments: Sequence[str]) -> str:
+    """Return the text whose form tells the framework; a document of nested keys tells it by its keys."""
+    text = "\n".join(arguments)
+    if config is not None and Path(config).suffix.lower() not in _DOCUMENTS:
+        with open(config, encoding="utf-8", errors="replace") as file:
+            text = f"{file.read(LARGEST)}\n{text}"
+    return text
+
+
+def _framework_of(found: Sequence[Observation], text: str) -> str:
     """Tell the framework from the form: sections are Bridge's or NeMo's, flags Megatron-LM's, plain fields Core's."""
     keys = [each.key for each in found]
-    texts = {each.evidence.text for each in found if each.evidence is not None and each.key.startswith("config.")}
-    if any("megatron.bridge" in str(each.value) for each in found) or any("megatron.bridge" in text for text in texts):
+    if any("megatron.bridge" in str(each.value) for each in found) or "megatron.bridge" in text:
         return "megatron-bridge"
     if any(key.startswith(_NEMO) for key in keys) or any("nemo." in str(each.value) for each in found):
         return "nemo"
-    if any(key.startswith(_SECTIONS) for key in keys) or "version.bridge" in keys:
+    if any(key.startswith(_SECTIONS) for key in keys) or "version.bridge" in keys or _OVERRIDE.search(text):
         return "megatron-bridge"
-    return "megatron-lm" if any(_FLAG.search(text) for text in texts) else "megatron-core"
+    return "megatron-lm" if _FLAG.search(text) else "megatron-core"
 
 
 def _version(text: str, framework: str) -> Observation:

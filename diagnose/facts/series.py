@@ -48,20 +48,23 @@ class Series:
                 column.extend(array("d", [math.nan]) * more)
 
     def halve(self) -> None:
-        """Merge neighbouring points: means, but the larger loss and gradient norm, and the sum of what is counted."""
+        """Merge neighbouring points: means, but the larger loss and gradient norm, and the sum of what is counted.
+
+        Where one of the two was not read, neither is the mean.
+        """
         self.numbers = self.numbers[::2]
         for name, column in self.values.items():
-            pairs = zip(column[::2], [*column[1::2], *([math.nan] if len(column) % 2 else [])], strict=True)
-            self.values[name] = array("d", (_merged(name, a, b) for a, b in pairs))
+            if len(column) % 2:
+                column.append(column[-1])
+            pairs = zip(column[::2], column[1::2], strict=True)
+            if name in _LARGEST:  # an infinite value, and one that is not a number, must stay visible
+                merged = [a if a >= b or a != a else b for a, b in pairs]
+            elif name in _SUMMED:
+                merged = [a + b for a, b in pairs]
+            else:
+                merged = [(a + b) / 2 for a, b in pairs]
+            self.values[name] = array("d", merged)
         self.every *= 2
-
-
-def _merged(name: str, a: float, b: float) -> float:
-    if name in _LARGEST:  # an infinite loss, or one that is not a number beside one that is, must stay visible
-        return b if math.isnan(a) or b > a else a
-    if math.isnan(a) or math.isnan(b):
-        return b if math.isnan(a) else a
-    return a + b if name in _SUMMED else (a + b) / 2
 
 
 @dataclass(frozen=True, slots=True)

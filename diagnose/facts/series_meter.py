@@ -15,8 +15,8 @@ from diagnose.facts.series_forms import FORMS, STEP_TIME, Columns, Form, columns
 from diagnose.read.model import Evidence, Line
 from diagnose.read.prefix import split
 
-FULL = 32_000_000  # bytes whose iteration lines are read with all their fields; later ones in one chunk of FULL_EVERY
-FULL_EVERY = 8
+FULL = 16_000_000  # bytes whose iteration lines are read with all their fields; later ones in one chunk of FULL_EVERY
+FULL_EVERY = 16
 _CLOSE_LOOKS = 20_000  # lines that are looked at one by one, where several speakers print iterations
 _SPEAKERS = 4096
 _TICKS = 50_000

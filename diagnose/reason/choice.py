@@ -130,7 +130,8 @@ def _rough_order(group: Group) -> tuple[bool, bool, float, int, int]:
 def _before(a: Incident, b: Incident) -> bool | None:
     """Tell whether `a` came before `b`; None where neither time nor position tells."""
     if a.source == b.source:
-        if a.time is not None and b.time is not None and abs(a.time - b.time) > _TOLERANCE and a.lane != b.lane:
+        apart = a.lane != b.lane or a.block != b.block
+        if apart and a.time is not None and b.time is not None and abs(a.time - b.time) > _TOLERANCE:
             return a.time < b.time
         return a.start < b.start
     if a.time is not None and b.time is not None:

@@ -16,6 +16,7 @@ from diagnose.reason import words
 from diagnose.reason.action import action_for
 from diagnose.reason.attempts import earlier_attempts, number_attempts
 from diagnose.reason.choice import Choice, choose
+from diagnose.reason.clocks import Shift, align
 from diagnose.reason.fallout import fallout_of
 from diagnose.reason.finding import make_finding
 from diagnose.reason.identity import identify
@@ -51,7 +52,7 @@ class Reasoner:
         given: Sequence[Observation],
         reference: Reference = NO_REFERENCE,
     ) -> None:
-        self.records = list(records)
+        self.records, self.shifts = align(records)
         self.why = ""  # how the root was inferred, where no line says it
         self.catalogue = catalogue
         found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
@@ -198,7 +199,7 @@ def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     confidence: Confidence = (
         "high" if conclusive and not rivals and first.weight > 1 else "medium" if conclusive else "low"
     )
-    finding = work.finding(choice.root, confidence, work.why or _why(choice), proof)
+    finding = work.finding(choice.root, confidence, work.why or _why(choice, work.shifts), proof)
     if not conclusive:
         return "symptom_only", finding, rivals
     return ("ambiguous" if rivals else "identified"), finding, rivals
@@ -224,7 +225,7 @@ def _came(incident: Incident) -> str:
     )
 
 
-def _why(choice: Choice) -> str:
+def _why(choice: Choice, shifts: Mapping[int, Shift]) -> str:
     assert choice.root is not None
     group, first = choice.root, choice.root.first
     by = words.speaker(first.evidence)
@@ -240,6 +241,8 @@ def _why(choice: Choice) -> str:
         parts.append(f"Nothing that failed was earlier; the next failure follows at {following}.")
     else:
         parts.append("Nothing else failed before it.")
+    compared = dict.fromkeys(each.first.source for each in (group, *choice.rivals, *choice.later))
+    parts += [f"{shifts[source].why}; times are compared without it." for source in compared if source in shifts]
     return " ".join(parts)
 
 

@@ -22,7 +22,8 @@ from diagnose.reason.scope import EventScope
 
 ForecastVerdict = Literal["would_fail", "would_fail_later", "at_risk", "no_conflict"]
 _NO_FAILURE = ("performance", "gpu-memory")  # categories of patterns that no error belongs to
-_OUTSIDE = ("env.", "version.te", "version.torch", "run.expandable_segments")  # facts that no configuration holds
+# Facts that no configuration holds.
+_OUTSIDE = ("env.", "version.te", "version.torch", "run.expandable_segments", "run.gpu_model")
 _LEADS = {
     "would_fail": "Would fail at start-up",
     "would_fail_later": "Would start and fail later",

@@ -11,6 +11,7 @@ from diagnose.facts.model import Event, SourceRecord
 from diagnose.read.model import Evidence, Kind, Traceback
 
 _SPECIFIC = {"specific": 3, "normal": 2, "generic": 1}
+_JUMP = 5.0  # seconds: stamps of one file that go back by more show that it was put together out of order
 _QUOTED = re.compile(r"^\s*traceback\s*: Traceback")  # torchrun's table, with the @record decorator
 _NOISE = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|/[^\s'\":,)]+|[\"'][^\"']*[\"']")
 
@@ -29,6 +30,7 @@ class Incident:
     depth: int = 0  # position in that chain, the first raised is 0
     handled: bool = False  # another exception was raised while this one was being handled
     time: float | None = None  # seconds since the epoch; its own, or that of the last stamped line before
+    block: int = 0  # which piece of a file that was put together out of time order
     daemon: bool = False  # a scheduler's daemon or the kernel said it, not the job
     quoted: bool = False  # a launcher's summary quotes it
     attempt: int = 0
@@ -143,15 +145,36 @@ def _chains(units: Sequence[Traceback]) -> list[tuple[int, int]]:
 
 
 def _fill_times(found: list[Incident], record: SourceRecord) -> None:
-    """Give an unstamped line the time of the last stamped one before it, of any kind."""
+    """Give an unstamped line the time of the last stamped one before it, and number the pieces between jumps back.
+
+    In a file that was put together out of time order only the same speaker's stamps count, where speakers are told apart.
+    """
     stamps = sorted(
-        [(step.start, step.time) for step in record.steps if step.time is not None]
-        + [(each.start, each.time) for each in found if each.time is not None]
+        [(step.start, step.time, step.lane) for step in record.steps if step.time is not None]
+        + [(each.start, each.time, each.lane) for each in found if each.time is not None]
     )
-    position, latest = 0, None
+    jumps = _jumps(stamps)
+    position, latest, block = 0, None, 0
+    spoken: dict[str, float] = {}
     for each in found:
         while position < len(stamps) and stamps[position][0] <= each.start:
-            latest = stamps[position][1]
+            _, latest, lane = stamps[position]
+            spoken[lane] = latest
             position += 1
+        while block < len(jumps) and jumps[block] <= each.start:
+            block += 1
+        each.block = block
         if each.time is None:
-            each.time = latest
+            each.time = spoken.get(each.lane) if jumps and each.lane else latest
+
+
+def _jumps(stamps: Sequence[tuple[int, float, str]]) -> list[int]:
+    """List the offsets at which the time jumps back by more than buffers and threads explain."""
+    jumps: list[int] = []
+    latest = None
+    for start, time, _ in stamps:
+        if latest is not None and time < latest - _JUMP:
+            jumps.append(start)
+            latest = time
+        latest = time if latest is None else max(latest, time)
+    return jumps

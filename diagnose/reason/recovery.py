@@ -36,9 +36,10 @@ class Progress:
         """Tell whether a step was finished before a position."""
         return bool(self._starts) and self._starts[0] < start
 
-    def after(self, start: int) -> Sequence[Step]:
-        """List the steps that were finished after a position."""
-        return self._steps[bisect_right(self._starts, start) :]
+    def after(self, start: int, time: float | None) -> Sequence[Step]:
+        """List the steps that were finished after a position; steps that were stamped before `time` only stand behind it."""
+        behind = self._steps[bisect_right(self._starts, start) :]
+        return [step for step in behind if time is None or step.time is None or step.time >= time]
 
     def between(self, start: int, end: int) -> bool:
         """Tell whether a step was finished between two positions."""
@@ -120,7 +121,7 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
         return ""
     if unit is not None and (_UNCAUGHT.search(unit.lane) or _ended_early(unit, progress)):
         return ""
-    following = progress.after(each.start)
+    following = progress.after(each.start, each.time)
     enough = 1 if _alone(record) else 2
     numbers = {step.number for step in following}
     if len(numbers) >= enough:

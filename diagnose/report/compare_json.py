@@ -1,4 +1,7 @@
-"""The comparison as JSON, schema version 1; published as `schemas/comparison-v1.schema.json`. Keys are only ever added."""
+"""The comparison as JSON, schema version 1, published as `schemas/comparison-v1.schema.json`.
+
+Keys are only ever added.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ def render(comparison: Comparison, context: Context) -> str:
     _table(page, "Runs", [names, ["ended", *map(ending, clean.runs)], *speed_rows(clean)])
     most = None if context.verbose else _PEAKS
     _table(page, "Memory", [["peak", *names[1:]], *peak_rows(clean, most)])
-    _table(page, "Change", [["against " + names[1], "speed", "peak", "outcome", "verdict"], *change_rows(clean.changes)])
+    head = ["against " + names[1], "speed", "peak", "outcome", "verdict"]
+    _table(page, "Change", [head, *change_rows(clean.changes)])
     _settings(page, clean, names, context.verbose)
     for each in clean.findings:
         _noticed(page, each, context.verbose)
@@ -44,7 +45,6 @@ def _table(page: Page, label: str, rows: list[list[str]]) -> None:
     if len(rows) > 1:
         page.blank()
         page.block(label, [shorten(line, page.room) if len(line) > page.room else line for line in columns(rows)])
-
 
 
 def _settings(page: Page, comparison: Comparison, names: list[str], verbose: bool) -> None:
@@ -72,4 +72,4 @@ def _noticed(page: Page, each: Noticed, verbose: bool) -> None:
         page.block("", [f"    {page.style(line, fg='cyan')}" for paste in fix.how for line in paste.splitlines()])
         if fix.cost is not None:
             about = "; ".join(part for part in (fix.cost.workload, fix.cost.source) if part and verbose)
-            page.text("", f"cost: {fix.cost.text}" + (f" ({about})" if about else ""))
+            page.text("", f"cost: {fix.cost.text if verbose else brief(fix.cost.text)}" + (f" ({about})" if about else ""))

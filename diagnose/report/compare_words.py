@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from diagnose.reason.compare.model import Change, Comparison, Difference, Peak, Side
     from diagnose.reason.result import ConfigValue
 
-DIRECTIONS = {"better": "better", "worse": "worse", "no_difference": "no difference"}
 OUTCOMES = {
     "both_ran": "both ran",
     "both_failed": "both failed",
     "fixed": "no longer fails",
     "broke": "fails now",
 }
+_WIDE = 2  # runs beside each other that leave room for reserved memory
 
 
 def ending(side: Side) -> str:
@@ -59,8 +59,10 @@ def peak_rows(comparison: Comparison, most: int | None) -> list[list[str]]:
     if most is not None and len(ranks) > most:
         heights = {rank: max(_height(each.get(rank)) for each in by_rank) for rank in ranks}
         ranks = sorted(sorted(ranks, key=lambda rank: -heights[rank])[:most], key=lambda r: (r is None, r or 0))
+    wide = len(by_rank) <= _WIDE
     return [
-        ["any rank" if rank is None else f"rank {rank}", *(_peak(each.get(rank)) for each in by_rank)] for rank in ranks
+        ["any rank" if rank is None else f"rank {rank}", *(_peak(each.get(rank), wide) for each in by_rank)]
+        for rank in ranks
     ]
 
 
@@ -68,14 +70,12 @@ def _height(peak: Peak | None) -> float:
     return max(peak.allocated or 0.0, peak.reserved or 0.0) if peak else 0.0
 
 
-def _peak(peak: Peak | None) -> str:
+def _peak(peak: Peak | None, wide: bool) -> str:
     if peak is None:
         return "?"
-    parts = [
-        "" if value is None else f"{value / 1e9:.1f} GB{word}"
-        for value, word in ((peak.allocated, ""), (peak.reserved, " reserved"))
-    ]
-    return ", ".join(part for part in parts if part)
+    allocated = "" if peak.allocated is None else f"{peak.allocated / 1e9:.1f} GB"
+    reserved = "" if peak.reserved is None else f"{peak.reserved / 1e9:.1f} GB reserved"
+    return ", ".join(part for part in (allocated, reserved) if part) if wide else allocated or reserved
 
 
 def change_rows(changes: Sequence[Change]) -> list[list[str]]:

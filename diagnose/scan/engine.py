@@ -42,6 +42,9 @@ class Engine(Protocol):
         a quiet needle only one occurrence is told.
         """
 
+    def state(self) -> Any:
+        """What `restore_engine` needs, as values that `marshal` takes; None where building anew costs no more."""
+
 
 def build_engine(
     needles: Sequence[Needle],
@@ -77,6 +80,13 @@ def build_engine(
     return PlainEngine(needles, quiet)
 
 
+def restore_engine(state: Any) -> Engine:
+    """Build an engine from its state; raises whatever the native package raises where it cannot be used."""
+    from diagnose.scan.native import HyperscanEngine
+
+    return HyperscanEngine.restored(state)
+
+
 class PlainEngine:
     """Searches for one literal after the other; always there, for small logs. See `Engine` for what it does."""
 
@@ -86,6 +96,9 @@ class PlainEngine:
         self.misfires: Counter[bytes] = Counter()
         self._literals = _flatten(needles)
         self._quiet = frozenset(quiet)
+
+    def state(self) -> None:
+        """There is none."""
 
     def find(self, data: bytes) -> dict[int, list[int]]:
         """Find every needle."""
@@ -119,6 +132,9 @@ class AhoCorasickEngine:
             if chosen:
                 automaton = BytesAhoCorasick([value for _, value in chosen], implementation=Implementation.DFA)
                 self._searches.append((automaton, folded, [number for number, _ in chosen]))
+
+    def state(self) -> None:
+        """There is none."""
 
     def find(self, data: bytes) -> dict[int, list[int]]:
         """Find every needle."""

@@ -6,9 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from diagnose.classes import dataclass, field
 from diagnose.scan.engine import Needle, first_end
 from diagnose.scan.rarity import rare_end
+
+# Of one entry of the database: the beginning that some literals share, up to where it is rare (empty for an expression
+# of an anchor's own); compare without regard to case; tell one place only; the needles, with their whole literals.
+_Part = tuple[bytes, bool, bool, list[tuple[int, bytes]]]
 
 
 class HyperscanEngine:
@@ -24,12 +27,36 @@ class HyperscanEngine:
 
         self._misfires: Counter[bytes] = Counter()
         try:
-            self._parts = _parts(needles, quiet, whole)
-            self._database = _compile(hyperscan, self._parts)
+            parts = _parts(needles, quiet, whole)
+            self._database = _compile(hyperscan, parts)
         except hyperscan.error:
             # An expression that Hyperscan cannot read costs speed, not answers.
-            self._parts = _parts([Needle(needle.values, needle.nocase) for needle in needles], quiet, whole)
-            self._database = _compile(hyperscan, self._parts)
+            parts = _parts([Needle(needle.values, needle.nocase) for needle in needles], quiet, whole)
+            self._database = _compile(hyperscan, parts)
+        self._parts = list(parts.values())
+
+    @classmethod
+    def restored(cls, state: Any) -> HyperscanEngine:
+        """Build the engine from its `state`; raises where this machine's Hyperscan cannot use it."""
+        import hyperscan
+
+        version, parts, database = state
+        if version != _version(hyperscan):
+            raise ValueError("made by another version of hyperscan")
+        engine = cls.__new__(cls)
+        engine._misfires = Counter()
+        engine._parts = parts
+        engine._database = hyperscan.loadb(database, mode=hyperscan.HS_MODE_BLOCK)
+        engine._database.scratch = hyperscan.Scratch(engine._database)
+        return engine
+
+    def state(self) -> Any:
+        """Return what `restored` needs, as values that `marshal` takes; None where there is nothing to search for."""
+        import hyperscan
+
+        if self._database is None:
+            return None
+        return _version(hyperscan), self._parts, hyperscan.dumpb(self._database)
 
     @property
     def misfires(self) -> Counter[bytes]:
@@ -48,75 +75,68 @@ class HyperscanEngine:
             self._database.scan(data, on_match)
         result: dict[int, list[int]] = {}
         for index, ends in found.items():
-            part = self._parts[index]
+            begin, nocase, quiet, owners = self._parts[index]
             missed = True
-            for number, literal in part.owners:
-                sure = part.completed(data, ends, literal)
+            for number, literal in owners:
+                sure = _completed(data, ends, begin, literal, nocase, quiet)
                 if sure:
                     result.setdefault(number, []).extend(sure)
                     missed = False
             if missed:
-                self._misfires[part.begin] += len(ends)
+                self._misfires[begin] += len(ends)
         for ends in result.values():
             ends.sort()
         return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One entry of the database: an expression, or the beginning that some literals share, up to where it is rare."""
-
-    expression: bytes
-    nocase: bool
-    quiet: bool = False
-    begin: bytes = b""  # the beginning; empty for an expression
-    owners: list[tuple[int, bytes]] = field(default_factory=list)  # numbers of needles, with the whole literal
-
-    def completed(self, data: bytes, ends: list[int], literal: bytes) -> list[int]:
-        """Keep the ends of the beginning where the whole literal stands, and move them to the literal's end."""
-        size, rest = len(self.begin), len(literal) - len(self.begin)
-        if not size or not rest:
-            return list(ends)
-        if self.quiet:
-            return first_end(data.lower() if self.nocase else data, literal)
-        if self.nocase:
-            return [e + rest for e in ends if data[e - size : e + rest].lower() == literal]
-        return [e + rest for e in ends if data.startswith(literal, e - size)]
+def _completed(data: bytes, ends: list[int], begin: bytes, literal: bytes, nocase: bool, quiet: bool) -> list[int]:
+    """Keep the ends of the beginning where the whole literal stands, and move them to the literal's end."""
+    size, rest = len(begin), len(literal) - len(begin)
+    if not size or not rest:
+        return list(ends)
+    if quiet:
+        return first_end(data.lower() if nocase else data, literal)
+    if nocase:
+        return [e + rest for e in ends if data[e - size : e + rest].lower() == literal]
+    return [e + rest for e in ends if data.startswith(literal, e - size)]
 
 
-def _parts(needles: Sequence[Needle], quiet: Collection[int], whole: Collection[bytes]) -> list[_Part]:
+def _parts(needles: Sequence[Needle], quiet: Collection[int], whole: Collection[bytes]) -> dict[Any, _Part]:
+    """The entries of the database, by what Hyperscan is to look for, case, and quietness."""
     parts: dict[tuple[bytes, bool, bool], _Part] = {}
     for number, needle in enumerate(needles):
         if needle.narrow:
             key = (needle.narrow.encode(), needle.nocase, False)
-            parts.setdefault(key, _Part(*key)).owners.append((number, b""))
+            parts.setdefault(key, (b"", needle.nocase, False, []))[3].append((number, b""))
             continue
         for value in needle.values:
             begin = value[: rare_end(value)]
             if begin in whole:
                 begin = value
-            key = (begin, needle.nocase, number in quiet)
-            if key not in parts:
-                # Every byte is written as its code: pure literals of Hyperscan's own end at a NUL byte.
-                expression = begin.hex(" ").replace(" ", "\\x")
-                parts[key] = _Part(f"\\x{expression}".encode(), needle.nocase, number in quiet, begin)
-            parts[key].owners.append((number, value))
-    return list(parts.values())
+            # Every byte is written as its code: pure literals of Hyperscan's own end at a NUL byte.
+            expression = begin.hex(" ").replace(" ", "\\x")
+            key = (f"\\x{expression}".encode(), needle.nocase, number in quiet)
+            parts.setdefault(key, (begin, *key[1:], []))[3].append((number, value))
+    return parts
 
 
-def _compile(hyperscan: Any, parts: Sequence[_Part]) -> Any:
+def _version(hyperscan: Any) -> str:
+    return str(hyperscan.__version__)
+
+
+def _compile(hyperscan: Any, parts: Collection[tuple[bytes, bool, bool]]) -> Any:
     if not parts:
         return None
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
-        expressions=[part.expression for part in parts],
+        expressions=[expression for expression, _, _ in parts],
         ids=list(range(len(parts))),
         elements=len(parts),
         flags=[
             hyperscan.HS_FLAG_MULTILINE
-            | (hyperscan.HS_FLAG_CASELESS if part.nocase else 0)
-            | (hyperscan.HS_FLAG_SINGLEMATCH if part.quiet else 0)
-            for part in parts
+            | (hyperscan.HS_FLAG_CASELESS if nocase else 0)
+            | (hyperscan.HS_FLAG_SINGLEMATCH if quiet else 0)
+            for _, nocase, quiet in parts
         ],
     )
     return database

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from diagnose.catalogue import assemble, load
-from diagnose.catalogue.cache import KEEP, cache_path, pack, store, unpack
+from diagnose.catalogue.cache import cache_path, pack, store, unpack
 from diagnose.catalogue.layers import find_layers
+from diagnose.catalogue.shelf import KEEP
 
 
 @pytest.fixture
@@ -39,7 +40,8 @@ def test_same_catalogue(packaged: Path, write: Any) -> None:
     again = load()
     assert type(again.patterns) is not type(fresh.patterns)
     assert dict(again.patterns) == dict(fresh.patterns)
-    assert replace(again, patterns={}) == replace(fresh, patterns={})
+    assert list(again.wordings) == list(fresh.wordings)
+    assert replace(again, patterns={}, wordings=()) == replace(fresh, patterns={}, wordings=())
     assert again.troubles
 
 

@@ -124,7 +124,16 @@ def diagnose(bench: Bench, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_failed_job(bench: Bench) -> None:
     """A failing job is diagnosed by jobcomp and by MailProg, and by its number, whatever its log is called."""
-    options = ("-o", "o_%x_%5j_%%.out", "-e", "%j.err", "-J", "big model", "--mail-type=FAIL", "--mail-user=a@example.com")
+    options = (
+        "-o",
+        "o_%x_%5j_%%.out",
+        "-e",
+        "%j.err",
+        "-J",
+        "big model",
+        "--mail-type=FAIL",
+        "--mail-user=a@example.com",
+    )
     job = bench.cluster.submit(f"echo starting; echo '{OOM}' >&2; exit 3", *options, cwd=bench.work)
     assert bench.cluster.wait(job) == "FAILED"
     assert bench.report(f"job-{job}-0")["root_cause"]["pattern"] == "cuda-oom"

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 JOB = Path(__file__).with_name("job.py")
-LAYOUTS = ("merged", "tee", "tree", "files", "labels", "nodes")
+LAUNCHED = ("merged", "tee", "tree", "nodes", "node-trees")  # by torchrun
+PLAIN = ("files", "labels", "stamped", "pods", "containers", "blocks", "zones", "colours")  # a process a rank, as srun does
+LAYOUTS = (*LAUNCHED, *PLAIN)
+_NODE = 2  # ranks on a node where a layout has two nodes
+_EAST = 9 * 3600  # seconds by which the clock of the second node shows more in the layout "zones"
+
+Said = tuple[float, int, str]  # when, which rank, what
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,15 @@ FAULTS = (
         (("SECOND_FAULT", "assertion"), ("SECOND_RANK", "0")),
     ),
     Fault("", 0, ("no_failure",)),
+    Fault("never-joins", 2, ("symptom_only",), "", ()),
+    Fault("hang", 3, ("symptom_only",), "", ("collective", "code"), (("FAULT_STEP", "9"),)),
+    Fault("import", 0, ("identified", "unknown"), "No module named", ("environment", "code")),
+    Fault("chained", 2, ("identified", "unknown"), "shard 7", ("data", "code")),
+    Fault(
+        "made-up", 3, ("unknown",), "FrobError", ("code",), (("SECOND_FAULT", "out-of-memory"), ("SECOND_RANK", "1")),
+    ),
+    Fault("recovered-oom", 1, ("identified",), "CUDA out of memory", ("gpu-memory",)),
+    Fault("loader-hang", 2, ("symptom_only",), "", ("collective", "code")),
 )  # fmt: skip
 
 
@@ -58,9 +77,10 @@ def run(fault: Fault, layout: str, folder: Path, *, python: str = sys.executable
     folder.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "FAULT": fault.name, "FAULT_RANK": str(fault.rank), "OMP_NUM_THREADS": "1"}
     environment |= dict(fault.environment)
-    if layout in ("files", "labels"):
-        return _plain(environment, layout, folder, python, ranks)
-    nodes = 2 if layout == "nodes" else 1
+    if layout in PLAIN:
+        _lay_out(_plain(environment, python, ranks), layout, folder)
+        return folder
+    nodes = 2 if layout.startswith("node") else 1
     port = _free_port()
     agents = []
     for node in range(nodes):
@@ -68,10 +88,12 @@ def run(fault: Fault, layout: str, folder: Path, *, python: str = sys.executable
         command += [f"--node-rank={node}", "--master-addr=127.0.0.1", f"--master-port={port}"]
         if layout == "tee":
             command += ["--tee=3", f"--log-dir={folder / 'unused'}"]
-        if layout == "tree":
-            command += ["--redirects=3", f"--log-dir={folder / 'logs'}"]
-        name = {"nodes": f"node-{node}.log", "tree": "launcher.log"}.get(layout, "train.log")
-        with (folder / name).open("wb") as out:
+        if layout in ("tree", "node-trees"):
+            command += ["--redirects=3", f"--log-dir={folder / _TREES[layout].format(node=node)}"]
+        name = {"nodes": f"node-{node}.log", "tree": "launcher.log", "node-trees": f"node-{node}/launcher.log"}
+        path = folder / name.get(layout, "train.log")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as out:
             agents.append(subprocess.Popen([*command, str(JOB)], stdout=out, stderr=subprocess.STDOUT, env=environment))
     for agent in agents:
         try:
@@ -82,29 +104,71 @@ def run(fault: Fault, layout: str, folder: Path, *, python: str = sys.executable
     return folder
 
 
-def _plain(environment: dict[str, str], layout: str, folder: Path, python: str, ranks: int) -> Path:
-    """Start the ranks without a launcher, as srun does: a file a rank, or one file with task labels."""
+_TREES = {"tree": "logs", "node-trees": "node-{node}/logs"}
+
+
+def _plain(environment: dict[str, str], python: str, ranks: int) -> list[Said]:
+    """Start the ranks without a launcher, and note what each says, and when."""
     port = _free_port()
-    running = []
+    said: list[Said] = []
+    running: list[tuple[subprocess.Popen[bytes], threading.Thread]] = []
     for rank in range(ranks):
         own = {**environment, "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)}
         own |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        out = (folder / f"rank_{rank}.log").open("wb")
-        running.append((subprocess.Popen([python, str(JOB)], stdout=out, stderr=subprocess.STDOUT, env=own), out))
-    for process, out in running:
+        process = subprocess.Popen([python, str(JOB)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=own)
+        listener = threading.Thread(target=_listen, args=(process, rank, said))
+        listener.start()
+        running.append((process, listener))
+    end = time.monotonic() + 90
+    for process, _ in running:
         try:
-            process.wait(25)
+            process.wait(max(1.0, end - time.monotonic() if process is running[0][0] else 15))
         except subprocess.TimeoutExpired:
             process.kill()
-        out.close()
-    if layout == "labels":
-        lines: list[str] = []
-        for rank in range(ranks):
-            path = folder / f"rank_{rank}.log"
-            lines += [f"{rank}: {line}\n" for line in path.read_text(errors="replace").splitlines()]
-            path.unlink()
-        (folder / "slurm-77.out").write_text("".join(lines))
-    return folder
+    for _, listener in running:
+        listener.join(10)
+    return sorted(said)
+
+
+def _listen(process: subprocess.Popen[bytes], rank: int, said: list[Said]) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        said.append((time.time(), rank, line.decode(errors="replace").rstrip("\n")))
+
+
+def _lay_out(said: list[Said], layout: str, folder: Path) -> None:
+    """Write what the ranks said the way a cluster would have kept it."""
+    files: dict[str, list[str]] = {}
+    for when, rank, text in said:
+        node = rank // _NODE
+        utc = datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        local = datetime.fromtimestamp(when + (_EAST if node else 0), UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        name, line = {
+            "files": (f"rank_{rank}.log", text),
+            "labels": ("slurm-77.out", f"{rank}: {text}"),
+            "stamped": (f"rank_{rank}.log", f"{utc} {text}"),
+            "pods": (f"train-worker-{rank}.log", f"{utc} stderr F {text}"),
+            "containers": (
+                f"rank_{rank}/0.log", json.dumps({"log": text + "\n", "stream": "stderr", "time": utc}, separators=(",", ":")),
+            ),
+            "blocks": ("all.log", f"{utc} [default{rank}]:{text}"),
+            "zones": (f"node-{node}.log", f"{local} {rank}: {text}" if rank % 2 else f"{rank}: {local} {text}"),
+            "colours": ("slurm-77.out", f"{rank}: {_coloured(text)}"),
+        }[layout]  # fmt: skip
+        files.setdefault(name, []).append(line)
+    for name, lines in files.items():
+        if layout == "labels":  # srun held each task's words back to its end
+            lines.sort(key=lambda line: line.partition(":")[0])
+        if layout == "blocks":  # the last rank's words come first
+            lines.sort(key=lambda line: -int(line.partition("[default")[2].partition("]")[0]))
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def _coloured(text: str) -> str:
+    """Put colour codes inside words."""
+    return text if len(text) < 12 else f"{text[:9]}\x1b[31m{text[9:11]}\x1b[0m{text[11:]}"
 
 
 def _free_port() -> int:

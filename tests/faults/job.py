@@ -23,6 +23,7 @@ FAULT_STEP = int(os.environ.get("FAULT_STEP", "5"))
 SECOND = os.environ.get("SECOND_FAULT", "")
 SECOND_RANK = int(os.environ.get("SECOND_RANK", "0"))
 TIMEOUT = float(os.environ.get("COLLECTIVE_TIMEOUT", "6"))
+JOIN_TIMEOUT = 10.0 if FAULT == "never-joins" else 100.0  # seconds; machines that run tests are slow to start
 OUT_OF_MEMORY = (
     "CUDA out of memory. Tried to allocate 1.96 GiB. GPU 3 has a total capacity of 79.11 GiB of which 1.21 GiB is free. "
     "Including non-PyTorch memory, this process has 77.89 GiB memory in use. Of the allocated memory 73.40 GiB is "
@@ -43,6 +44,8 @@ class Corpus(torch.utils.data.Dataset):  # type: ignore[type-arg]
         if self._broken and index > FAULT_STEP * 8:
             if FAULT == "worker-killed":
                 os.kill(os.getpid(), signal.SIGKILL)
+            if FAULT == "loader-hang":
+                time.sleep(600)
             json.loads('{"text": "a" "b"}')
         return torch.full((4,), float(index))
 
@@ -84,6 +87,11 @@ def fail(fault: str, rank: int, step: int) -> None:
         sys.exit(3)
     elif fault == "hang":
         time.sleep(600)
+    elif fault == "chained":
+        try:
+            {}["doc"]
+        except KeyError as error:
+            raise RuntimeError("cannot read shard 7 of the corpus") from error
 
 
 def main() -> None:
@@ -93,14 +101,18 @@ def main() -> None:
         time.sleep(600)
     if FAULT == "config" and rank == FAULT_RANK:
         raise ValueError(f"num_attention_heads (6) must be a multiple of tensor_model_parallel_size (4).")
-    dist.init_process_group("gloo", timeout=timedelta(seconds=TIMEOUT))
+    if FAULT == "import" and rank == FAULT_RANK:
+        import flash_attn_that_is_not_there  # noqa: F401
+    dist.init_process_group("gloo", timeout=timedelta(seconds=JOIN_TIMEOUT))
+    dist.barrier()
+    dist.distributed_c10d._set_pg_timeout(timedelta(seconds=TIMEOUT))
     if rank == 0:
         print(f"[before the start of training step] datetime: {datetime.now():%Y-%m-%d %H:%M:%S} ", flush=True)
-    worker_faults = FAULT in ("worker-json", "worker-killed") and rank == FAULT_RANK
+    worker_faults = FAULT in ("worker-json", "worker-killed", "loader-hang") and rank == FAULT_RANK
     loader = iter(torch.utils.data.DataLoader(Corpus(worker_faults), batch_size=8, num_workers=1))
     for step in range(1, STEPS + 1):
         batch = next(loader)
-        if FAULT == "recovered" and rank == FAULT_RANK and step == 3:
+        if FAULT.startswith("recovered") and rank == FAULT_RANK and step == 3:
             try:
                 raise ConnectionResetError(104, "Connection reset by peer: s3 shard 17")
             except ConnectionResetError:
@@ -108,7 +120,7 @@ def main() -> None:
 
                 sys.stderr.write("WARNING data: read failed, retrying (1/3)\n" + traceback.format_exc())
         if step == FAULT_STEP and rank == FAULT_RANK:
-            fail("key-error" if FAULT == "recovered" else FAULT, rank, step)
+            fail({"recovered": "key-error", "recovered-oom": "out-of-memory"}.get(FAULT, FAULT), rank, step)
         if SECOND and step == FAULT_STEP and rank == SECOND_RANK:
             time.sleep(3)
             fail(SECOND, rank, step)

@@ -7,7 +7,7 @@ from typing import cast
 
 import click
 
-_COMMANDS = ("slurm",)
+_COMMANDS = ("slurm", "k8s")
 
 
 class _Commands(click.Group):

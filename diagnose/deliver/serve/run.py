@@ -34,8 +34,14 @@ def check(settings: ServeSettings) -> None:
 
 def serve(settings: ServeSettings) -> None:
     """Serve until SIGTERM or SIGINT; raises StartError."""
+    import signal
+
     check(settings)
-    server(settings).run()
+    made = server(settings)
+    # When it has shut down in order, uvicorn sends itself the signal once more; that must not end in an error.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: None)
+    made.run()
 
 
 def server(settings: ServeSettings) -> uvicorn.Server:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from statistics import median
 
 from diagnose.classes import dataclass
+from diagnose.facts.trend.middle import median
 
 CRITICAL = 3.8  # standard deviations; the false-alarm rate of a healthy run is measured with it
 LEAST = 5  # points on either side of a change
@@ -58,7 +58,7 @@ def _merged(values: Sequence[float], places: dict[int, float]) -> list[Level]:
     starts = sorted(places)
     while True:
         ends = [*starts[1:], len(values)]
-        parts = [Level(a, b, median(values[a:b]), places[a]) for a, b in zip(starts, ends, strict=True)]
+        parts = [Level(a, b, level_of(values[a:b]), places[a]) for a, b in zip(starts, ends, strict=True)]
         steps = [(abs(b.value - a.value), b.start) for a, b in pairwise(parts)]
         if not steps or min(steps)[0] >= _EFFECT:
             return parts
@@ -113,8 +113,8 @@ def refined(values: Sequence[float], place: int, low: int, high: int, reach: int
     before, after = values[low:place], values[place:high]
     if not before or not after:
         return place
-    a, b = median(before), median(after)
-    clip = max(3 * spread_of([*(value - a for value in before), *(value - b for value in after)]), 1e-9) ** 2
+    a, b = level_of(before), level_of(after)
+    clip = max(3 * _noise(before, a, after, b), 1e-9) ** 2
     first, last = max(low + 1, place - reach), min(high - 1, place + reach)
     best, found, total = 0.0, first, 0.0
     for index in range(first, last):
@@ -122,6 +122,16 @@ def refined(values: Sequence[float], place: int, low: int, high: int, reach: int
         if total < best:
             best, found = total, index + 1
     return found
+
+
+def _noise(before: Sequence[float], a: float, after: Sequence[float], b: float) -> float:
+    thin = 1 + (len(before) + len(after)) // _ENOUGH
+    return spread_of([*(value - a for value in before[::thin]), *(value - b for value in after[::thin])])
+
+
+def level_of(values: Sequence[float]) -> float:
+    """Return the median; of a long series, that of a part of its points."""
+    return median(values[:: 1 + len(values) // _ENOUGH])
 
 
 def spread_of(values: Sequence[float]) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from statistics import median
 
 from diagnose.classes import dataclass
 from diagnose.facts.trend.changes import spread_of
+from diagnose.facts.trend.middle import median
 
 WINDOW = 30  # points before a jump that it is measured against
 AFTER = 20  # points after it in which it may come back

@@ -7,10 +7,10 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from statistics import median
 
 from diagnose.classes import dataclass
-from diagnose.facts.trend.changes import Level, levels, spread_of
+from diagnose.facts.trend.changes import Level, level_of, levels, spread_of
+from diagnose.facts.trend.middle import median
 
 WARM_UP = 50  # iterations that warm-up lasts at most
 _PROBE = 100  # iterations whose median is what warm-up is over at
@@ -109,18 +109,17 @@ def course(numbers: Sequence[int], times: Sequence[float]) -> Course:
 def _drop(found: Sequence[Level], kept: Sequence[int], logs: Sequence[float]) -> Drop | None:
     """Choose the first rise that stays to the end; else a hard one that lasted."""
     for at in range(1, len(found)):
-        size = found[at].value - found[at - 1].value
-        if size < _DROP:
-            continue
         base, start = found[at - 1], found[at].start
-        bound = base.value + size / 2
-        end = next((part.start for part in found[at:] if part.value < bound), len(logs))
-        after = median(logs[start:end])
-        if end < len(logs) and (end - start < _LASTING * len(logs) or size < _HARD):
-            continue
-        if _holds(logs[start:end], base.value + (after - base.value) / 2, above=True) and _holds(
-            logs[base.start : base.end], base.value + (after - base.value) / 2, above=False
-        ):
+        rise = level_of(logs[start:]) - base.value
+        end = len(logs)
+        if rise < _DROP or any(part.value < base.value + rise / 2 for part in found[at:]):
+            size = found[at].value - base.value
+            end = next((part.start for part in found[at:] if part.value < base.value + size / 2), end)
+            if size < _HARD or end - start < _LASTING * len(logs):
+                continue
+        after = level_of(logs[start:end])
+        bound = (base.value + after) / 2
+        if _holds(logs[start:end], bound, above=True) and _holds(logs[base.start : base.end], bound, above=False):
             recovered = kept[end] if end < len(logs) else None
             return Drop(kept[start], recovered, math.exp(base.value), math.exp(after), found[at].certainty)
     return None
@@ -129,15 +128,15 @@ def _drop(found: Sequence[Level], kept: Sequence[int], logs: Sequence[float]) ->
 def _holds(part: Sequence[float], bound: float, *, above: bool) -> bool:
     """Tell whether every quarter of a stretch lies on its side of the bound, but for what chance may do."""
     size = max(3, len(part) // 4)
-    level = median(part)
+    level = level_of(part)
     slack = _CHANCE * spread_of([value - level for value in part]) / math.sqrt(size)
-    quarters = [median(part[at : at + size]) for at in range(0, max(1, len(part) - size + 1), size)]
+    quarters = [level_of(part[at : at + size]) for at in range(0, max(1, len(part) - size + 1), size)]
     return all(each > bound - slack if above else each < bound + slack for each in quarters)
 
 
 def _parts(logs: Sequence[float], count: int) -> list[float]:
     edges = [len(logs) * each // count for each in range(count + 1)]
-    return [median(logs[a:b]) for a, b in itertools.pairwise(edges) if b > a]
+    return [level_of(logs[a:b]) for a, b in itertools.pairwise(edges) if b > a]
 
 
 def _drifts(logs: Sequence[float]) -> bool:
@@ -184,7 +183,7 @@ def _stalls(
         return None
     lost = [math.exp(local[index]) * math.expm1(residuals[index]) for index in found]
     places = tuple(kept[index] for index in found)
-    usual = math.exp(median(local))
+    usual = math.exp(level_of(local))
     return Slow(places, period_of([numbers[at] for at in places]), median(lost), usual, sum(lost) / whole)
 
 

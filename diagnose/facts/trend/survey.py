@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Sequence
-from statistics import median
 
 from diagnose.facts.series import Drift, LossMissing, Series, Shift, Spike, Stalls, Steady, Survey
 from diagnose.facts.trend.losses import jumps, vanished
+from diagnose.facts.trend.middle import median
 from diagnose.facts.trend.steps import Course, course
 from diagnose.read.model import Evidence
 

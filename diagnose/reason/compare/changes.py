@@ -43,7 +43,8 @@ def highest(side: Side) -> Peak | None:
     allocated = [peak for peak in side.peaks if peak.allocated is not None]
     if allocated:
         return max(allocated, key=lambda peak: peak.allocated or 0.0)
-    return max((peak for peak in side.peaks if peak.reserved is not None), key=lambda p: p.reserved or 0.0, default=None)
+    reserved = [peak for peak in side.peaks if peak.reserved is not None]
+    return max(reserved, key=lambda peak: peak.reserved or 0.0, default=None)
 
 
 def _memory(before: Side, after: Side, margin: float) -> Measured | None:

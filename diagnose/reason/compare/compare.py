@@ -28,8 +28,8 @@ def compare(
 ) -> Comparison:
     """Compare runs; every later one is held against the first.
 
-    Arguments: `runs`, at least two of (short name, path, records); the catalogue that made the records; `given`, facts that
-    hold for all; `margin`, the percentage below which a difference means nothing in practice.
+    Arguments: `runs`, at least two of (short name, path, records); the catalogue that made the records; `given`, facts
+    that hold for all; `margin`, the percentage below which a difference means nothing in practice.
     """
     measured = [measure(name, path, records, catalogue, given) for name, path, records in runs]
     first = measured[0]
@@ -54,7 +54,8 @@ def _findings(measured: Sequence[Measurement], catalogue: Catalogue, margin: flo
     """Ask every pattern that knows comparisons about every pair; of pairs with one later run, the closest speaks."""
     found: dict[tuple[str, str], tuple[int, Noticed]] = {}
     for before, after in combinations(measured, 2):
-        facts = _pair(before, after, change_between(before, after, margin))
+        change = change_between(before, after, margin)
+        facts = _pair(before, after, change)
         distance = len(config_differences([before.run, after.run], catalogue))
         for name, condition in catalogue.comparisons.items():
             pattern = catalogue.patterns[name]
@@ -62,16 +63,24 @@ def _findings(measured: Sequence[Measurement], catalogue: Catalogue, margin: flo
             outcome = evaluate(condition, scope)
             key = (name, after.side.name)
             if outcome.answer and (key not in found or distance < found[key][0]):
-                found[key] = (distance, _noticed(pattern, scope, outcome, before, after))
+                found[key] = (distance, _noticed(pattern, scope, outcome, before, after, change))
     return tuple(noticed for _, noticed in found.values())
 
 
 def _noticed(
-    pattern: Pattern, scope: EventScope, outcome: Outcome, before: Measurement, after: Measurement
+    pattern: Pattern, scope: EventScope, outcome: Outcome, before: Measurement, after: Measurement, change: Change
 ) -> Noticed:
-    told = ", ".join(words.fact(key, seen) for key, seen in outcome.used.items() if not key.startswith("let."))
-    finding = make_finding(pattern, scope, words.lines(outcome.used.values()), "medium", f"{told}.", after.framework)
+    names = {"before": before.side.name, "after": after.side.name}
+    told = [_told(key, seen, names) for key, seen in outcome.used.items() if key.startswith(("before.", "after."))]
+    why = f"{change.why} {'; '.join(told)}." if told else change.why
+    evidence = words.lines(outcome.used.values())
+    finding = make_finding(pattern, scope, evidence, "medium", why, after.framework)
     return Noticed(before.side.name, after.side.name, finding)
+
+
+def _told(key: str, seen: Seen, names: dict[str, str]) -> str:
+    side, _, fact = key.partition(".")
+    return f"{words.fact(fact, seen)} in {names[side]}"
 
 
 def _pair(before: Measurement, after: Measurement, change: Change) -> dict[str, Seen]:
@@ -83,6 +92,7 @@ def _pair(before: Measurement, after: Measurement, change: Change) -> dict[str, 
     if speed is not None:
         facts["change.throughput"] = Seen(speed.percent, after.steady.evidence if after.steady else None)
         facts["change.speed"] = Seen(speed.direction)
+        facts["change.sure"] = Seen(abs(speed.percent) > speed.error_percent)
     if memory is not None:
         facts["change.peak"] = Seen(memory.percent)
         facts["change.peak_bytes"] = Seen(memory.after - memory.before)

@@ -54,7 +54,8 @@ def measure(
 ) -> Measurement:
     """Measure one run.
 
-    Arguments: a short name and the path of the run; its records; the catalogue that made them; facts that the user gives.
+    Arguments: a short name and the path of the run; its records; the catalogue that made them; facts that the user
+    gives.
     """
     diagnosis = reason(records, catalogue, given=given)
     work = Reasoner(records, catalogue, given)

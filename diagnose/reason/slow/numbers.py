@@ -44,7 +44,9 @@ def unmeasured(records: Sequence[SourceRecord], reference: Reference) -> tuple[s
     if steady is None:
         return ("no iteration lines with a step time, to measure the run against its reference",)
     if reference.golden is not None and reference.baseline is None:
-        return ("no TFLOP/s/GPU on the iteration lines to hold against the golden figure (Megatron-LM: --log-throughput)",)
+        return (
+            "no TFLOP/s/GPU on the iteration lines to hold against the golden figure (Megatron-LM: --log-throughput)",
+        )
     return ("the two runs print no number in common that speed could be compared by",)
 
 

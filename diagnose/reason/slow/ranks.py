@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from statistics import median
 
 from diagnose.facts.model import Observation, SourceRecord
 from diagnose.facts.series import Survey
 from diagnose.facts.trend.changes import spread_of
+from diagnose.facts.trend.middle import median
 from diagnose.reason import words
 from diagnose.reason.slow.found import Found, percent
 

@@ -12,12 +12,14 @@ from diagnose.deliver.serve.app import build
 from diagnose.deliver.serve.settings import ServeSettings
 from tests.deliver.serve.client import TestClient
 
-OOM = """[rank3]: Traceback (most recent call last):
-[rank3]:   File "train.py", line 10, in <module>
-[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 320.00 MiB. GPU 3 has a total capacity of \
-79.10 GiB of which 201.00 MiB is free. Including non-PyTorch memory, this process has 78.90 GiB memory in use. Of the allocated \
-memory 66.10 GiB is allocated by PyTorch, and 11.90 GiB is reserved by PyTorch but unallocated.
-"""
+_SPEECH = (
+    "Traceback (most recent call last):",
+    '  File "train.py", line 10, in <module>',
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 320.00 MiB. GPU 3 has a total capacity of 79.10 GiB "
+    "of which 201.00 MiB is free. Including non-PyTorch memory, this process has 78.90 GiB memory in use. Of the "
+    "allocated memory 66.10 GiB is allocated by PyTorch, and 11.90 GiB is reserved by PyTorch but unallocated.",
+)
+OOM = "".join(f"[rank3]: {line}\n" for line in _SPEECH)
 
 
 @dataclass

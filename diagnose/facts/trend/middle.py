@@ -1,0 +1,12 @@
+"""The median, without the imports of the standard library's statistics module, which cost more than the program's start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the middle of some numbers, the mean of the middle two where their count is even; at least one is needed."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
