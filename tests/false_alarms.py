@@ -1,4 +1,4 @@
-"""Measures how often a healthy run is called slow and how well known drops are found: `python -m tests.false_alarms`."""
+"""Measures how often a healthy run is called slow and known drops are found: `python -m tests.false_alarms`."""
 
 from __future__ import annotations
 

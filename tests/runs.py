@@ -79,20 +79,23 @@ def megatron_lines(
 ) -> str:
     """Print a run as Megatron-LM 0.16 does.
 
-    Arguments: the step times in milliseconds; the TFLOP/s/GPU of the median step; losses that differ, by iteration, None
-    for one that is left out; the number of iterations that the run was to have; lines that stand before an iteration.
+    Arguments: the step times in milliseconds; the TFLOP/s/GPU of the median step; losses that differ, by iteration,
+    None for one that is left out; the number of iterations that the run was to have; lines that stand before an
+    iteration.
     """
     usual = sorted(times)[len(times) // 2]
-    now, lines = START, []
+    now, work = START, tflops * usual
+    lines: list[str] = []
     for number, time in enumerate(times, 1):
         now += time / 1000
         lines += (between or {}).get(number, ())
         loss = (losses or {}).get(number, 6.0)
         told = "" if loss is None else f" lm loss: {loss:.6E} |"
+        stamp = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M:%S.%f}"
         lines.append(
-            f" [{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M:%S.%f}] iteration {number:8d}/{total or len(times):8d} |"
-            f" consumed samples: {number * 8:12d} | elapsed time per iteration (ms): {time:.1f} | throughput per GPU"
-            f" (TFLOP/s/GPU): {tflops * usual / time:.1f} | learning rate: 1.500000E-04 | global batch size:     8 |{told}"
-            " loss scale: 1.0 | grad norm: 0.420 | number of skipped iterations:   0 | number of nan iterations:   0 |"
+            f" [{stamp}] iteration {number:8d}/{total or len(times):8d} | consumed samples: {number * 8:12d} |"
+            f" elapsed time per iteration (ms): {time:.1f} | throughput per GPU (TFLOP/s/GPU): {work / time:.1f}"
+            f" | learning rate: 1.500000E-04 | global batch size:     8 |{told} loss scale: 1.0 | grad norm: 0.420 |"
+            " number of skipped iterations:   0 | number of nan iterations:   0 |"
         )
     return "\n".join(lines) + "\n"

@@ -78,7 +78,7 @@ def read_measurements(report: Report, node: Node) -> dict[str, Workload]:
 def _row(form: Form, source: str) -> Row:
     form.require("id", "setting")
     tflops, step_ms, peak_gb = (form.decimal(key) for key in ("tflops", "step_ms", "peak_gb"))
-    if tflops is None and step_ms is None and peak_gb is None and not form.has("outcome"):
+    if not any(form.has(key) for key in ("tflops", "step_ms", "peak_gb", "outcome")):
         form.complain("", "nothing was measured", "give tflops, step_ms, peak_gb or outcome")
     return Row(
         setting=form.text("setting"),

@@ -200,4 +200,24 @@ def _server(settings: Settings) -> Iterator[Check]:
             "serve", "server", "wrong", "starlette or uvicorn is missing", "pip install 'train-diagnose[serve]'"
         )
     else:
-        yield Check("serve", "server", "ok")
+        yield _serve_section(settings)
+
+
+def _serve_section(settings: Settings) -> Check:
+    from diagnose.deliver.serve.run import StartError, check
+    from diagnose.deliver.serve.settings import read_serve
+
+    found, troubles = read_serve(settings.serve, notify=settings.notify, patterns=settings.patterns)
+    for trouble in troubles[:1]:
+        where = f"{trouble.path}:{trouble.line}:{trouble.column}"
+        return Check("serve", "server", "wrong", f"{where}: {trouble.message}", trouble.hint)
+    missing = next((root for root in found.roots if not os.path.isdir(root)), "")
+    if missing:
+        return Check("serve", "server", "wrong", f"the root {missing} is no folder")
+    try:
+        check(found)
+    except StartError as error:
+        return Check("serve", "server", "wrong", str(error))
+    if not found.roots:
+        return Check("serve", "server", "ok", "set up without `roots`: it diagnoses what is sent, and opens no file")
+    return Check("serve", "server", "ok", f"set up for {found.host}:{found.port}")

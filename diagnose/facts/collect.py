@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from typing import BinaryIO, Literal
 
 from diagnose.catalogue.compile import Matcher, exception_name
@@ -19,6 +20,7 @@ from diagnose.facts.series_meter import SeriesMeter
 from diagnose.facts.surveys import surveys_of
 from diagnose.facts.versions import versions_in
 from diagnose.facts.voices import VoiceMeter, voices_of
+from diagnose.facts.wrapped import joined, unexplained
 from diagnose.read import Kind, Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks
 from diagnose.scan import Hit, ScanResult, scan
 
@@ -47,7 +49,7 @@ def collect(
         result = scan(stream, index, probe.database, sampled, (series,) if metrics == "all" else ())
         text = Text(stream, index, source)
         record = _Collector(source, probe, result, text, meter, stream.modified).record()
-        record.voices = voices_of(voices, text)
+        record.voices, record.held = voices_of(voices, text), voices.held()
         record.surveys = surveys_of(series, text)
         return told.placed(record) if told else record
 
@@ -90,7 +92,9 @@ class _Collector:
             cut=result.cut,
             sampled=result.sampled,
         )
-        record.events = sorted(self._events(), key=lambda event: event.start)
+        events = list(self._events())
+        events += self._rejoined({event.traceback for event in events if event.traceback is not None})
+        record.events = sorted(events, key=lambda event: event.start)
         record.counts = self._counts()
         record.observations = self._observations()
         record.steps = self._steps()
@@ -135,6 +139,17 @@ class _Collector:
                 if event is not None and (candidate.pattern, event.start) not in taken:
                     taken.add((candidate.pattern, event.start))
                     yield event
+
+    def _rejoined(self, explained: set[int]) -> Iterator[Event]:
+        """Look once more at messages that no event explains, with the lines that a terminal broke put together."""
+        for number, unit in unexplained(self._tracebacks, explained):
+            for text in joined(unit):
+                again = collect(Source("-"), self._probe, stdin=BytesIO(text.encode()), metrics="off").events
+                for event in again:
+                    told = (unit.final, unit.start, unit.lane, unit.rank, unit.local_rank, unit.node, unit.time, number)
+                    yield Event(event.pattern, event.alternative, event.captures, *told)
+                if again:
+                    break
 
     def _event(self, candidate: Candidate, hit: Hit) -> Event | None:
         line = self._text.line_at(hit.start, at=hit.at)

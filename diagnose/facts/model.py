@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from diagnose.classes import dataclass, field
 from diagnose.facts.series import Survey
 from diagnose.read.model import Evidence, Kind, Traceback
 
+Held = Literal["no", "apart", "sorted"]
 Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
 
 
@@ -75,6 +78,7 @@ class SourceRecord:
     lanes: dict[str, int] = field(default_factory=dict)  # speaker -> last line number seen (sampled on large inputs)
     ranks: list[int] = field(default_factory=list)  # global ranks seen in prefixes, sorted
     voices: dict[int, Evidence] = field(default_factory=dict)  # rank -> its last words, in a log of several ranks
+    held: Held = "no"  # each speaker's words stand together ("apart"), by rank ("sorted"): position tells no order
     surveys: list[Survey] = field(default_factory=list)  # the numbers of its iteration lines, and what they show
     cut: bool = False  # the log ends in mid-line
     sampled: bool = False  # metrics come from a sample of the lines

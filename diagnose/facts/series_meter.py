@@ -7,11 +7,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from diagnose.classes import dataclass, field
+from diagnose.classes import dataclass, field, replace
 from diagnose.facts.reader import TextView
 from diagnose.facts.series import MOST, Series
 from diagnose.facts.series_clock import Clock, Tick, bars, stamped
 from diagnose.facts.series_forms import FORMS, STEP_TIME, Columns, Form, columns_of, number_of
+from diagnose.read.clean import clean
 from diagnose.read.model import Evidence, Line
 from diagnose.read.prefix import split
 
@@ -20,6 +21,7 @@ FULL_EVERY = 16
 _CLOSE_LOOKS = 20_000  # lines that are looked at one by one, where several speakers print iterations
 _SPEAKERS = 4096
 _TICKS = 50_000
+_HEAD = 800  # bytes of a line that are kept behind what announces its format
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class _Piece:
     offset: int
     size: int  # bytes from the offset in which its points stand
     form: Form | None  # None: the point's own line is at the offset
+    head: tuple[int, bytes] = (0, b"")  # number and text of the first line, for sources that cannot be read again
 
 
 @dataclass(slots=True)
@@ -35,8 +38,8 @@ class _Lane:
     series: Series
     pieces: list[_Piece] = field(default_factory=list)
 
-    def add(self, piece: tuple[int, int, Form | None], columns: Columns) -> None:
-        self.pieces.append(_Piece(len(self.series), *piece))
+    def add(self, piece: _Piece, columns: Columns) -> None:
+        self.pieces.append(replace(piece, first=len(self.series)))
         if self.series.every > 1:
             more = Series(self.series.form)
             more.append(columns.numbers, columns.values)
@@ -46,7 +49,7 @@ class _Lane:
         self.series.append(columns.numbers, columns.values)
         if len(self.series) > MOST:
             self.series.halve()
-            self.pieces = [_Piece(each.first // 2, each.offset, each.size, each.form) for each in self.pieces]
+            self.pieces = [replace(each, first=each.first // 2) for each in self.pieces]
 
 
 class SeriesMeter:
@@ -77,11 +80,11 @@ class SeriesMeter:
         if form is None and STEP_TIME.guard in data:
             form = STEP_TIME
         if form is not None:
-            self._read(form, data, offset)
+            self._read(form, data, offset, first_line)
         if form is None or "ms" not in [metric for metric, _, _ in form.fields]:
             self._clocked(data, offset, lines=form is None)
 
-    def _read(self, form: Form, data: bytes, offset: int) -> None:
+    def _read(self, form: Form, data: bytes, offset: int, line: int) -> None:
         thin = self._fed > FULL and self._chunk % FULL_EVERY != 0 and form.fields[0][0] == "ms"
         columns = columns_of(form, data, only_times=thin)
         if columns is None:
@@ -97,7 +100,7 @@ class SeriesMeter:
             rates = [number_of(text) for text in re.findall(STEP_TIME.fields[1][1], data)]
             if len(rates) == len(columns.numbers):
                 columns.values["tflops"] = rates
-        self._lane(form.name, "", form.name).add((offset, len(data), form), columns)
+        self._lane(form.name, "", form.name).add(_Piece(0, offset, len(data), form, _head(form, data, line)), columns)
 
     def _apart(self, form: Form, data: bytes, offset: int) -> None:
         """Tell the speakers of a chunk apart, line by line."""
@@ -108,7 +111,7 @@ class SeriesMeter:
                 lane = split(raw[:1024].decode("utf-8", "replace")).lane
                 name = f"{form.name} {lane}"
                 if name in self._lanes or len(self._lanes) < _SPEAKERS:
-                    self._lane(name, lane, form.name).add((offset + at, len(raw), None), found)
+                    self._lane(name, lane, form.name).add(_Piece(0, offset + at, len(raw), None), found)
             at += len(raw) + 1
 
     def _clocked(self, data: bytes, offset: int, *, lines: bool) -> None:
@@ -132,7 +135,7 @@ class SeriesMeter:
             values["loss"] = [tick.loss]
         lane = self._lane(name, "", name)
         lane.series.derived = True
-        lane.add((offset + tick.at, 0, None), Columns([tick.number], values))
+        lane.add(_Piece(0, offset + tick.at, 0, None), Columns([tick.number], values))
 
     def _lane(self, name: str, lane: str, form: str) -> _Lane:
         if name not in self._lanes:
@@ -146,9 +149,7 @@ class SeriesMeter:
 
     def line(self, series: Series, index: int, text: TextView) -> Line:
         """Return the line of a point; the nearest that is kept, where a stream cannot be read again."""
-        lane = next(lane for lane in self._lanes.values() if lane.series is series)
-        at = max(0, bisect_right([piece.first for piece in lane.pieces], index) - 1)
-        piece = lane.pieces[at]
+        piece = self._piece(series, index)
         if piece.form is None:
             return text.line_at(piece.offset)
         data = text.read(piece.offset, piece.offset + piece.size)
@@ -159,8 +160,23 @@ class SeriesMeter:
         return text.line_at(piece.offset + place)
 
     def show(self, series: Series, index: int, text: TextView) -> Evidence:
-        """Return the line of a point as evidence."""
-        return text.evidence(self.line(series, index, text))
+        """Return the line of a point as evidence; where it was not kept, the first iteration line of its chunk."""
+        shown = text.evidence(self.line(series, index, text))
+        if shown.text:
+            return shown
+        number, raw = self._piece(series, index).head
+        return Evidence(shown.path, number, clean(raw)) if raw else shown
+
+    def _piece(self, series: Series, index: int) -> _Piece:
+        lane = next(lane for lane in self._lanes.values() if lane.series is series)
+        return lane.pieces[max(0, bisect_right(lane.pieces, index, key=lambda piece: piece.first) - 1)]
+
+
+def _head(form: Form, data: bytes, line: int) -> tuple[int, bytes]:
+    at = data.find(form.guard)
+    start = data.rfind(b"\n", 0, at) + 1
+    end = data.find(b"\n", at, at + _HEAD)
+    return line + data.count(b"\n", 0, start), data[start : end if end >= 0 else at + _HEAD]
 
 
 def _nth(data: bytes, guard: bytes, count: int) -> int:

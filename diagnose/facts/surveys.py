@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from diagnose.classes import replace
+from diagnose.facts.onset import placed
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.reader import TextView
 from diagnose.facts.series import Series, Survey
@@ -16,8 +18,8 @@ MOST = 64  # series of one source that are measured
 _SHORTEST = 4  # points
 _BEFORE, _AFTER, _KEPT = 60, 20, 4
 _TELLING = Lazy(
-    r"warn|error|fail|throttl|thermal|clock|power|slow|straggl|retr(?:y|ie)|time[d -]?out|fall(?:ing)? ?back|NET/Socket|"
-    r"link|flap|\bXid|\bECC|degrad|checkpoint|validation|evaluat|resum|restart|dataloader|data loader|prefetch|\bgc\b|"
+    r"warn|error|fail|throttl|thermal|clock|power|slow|straggl|retr(?:y|ie)|time[d -]?out|fall(?:ing)? ?back|"
+    r"NET/Socket|link|flap|\bXid|\bECC|degrad|checkpoint|validation|evaluat|resum|restart|data ?loader|prefetch|\bgc\b|"
     r"garbage|offload|swap|recompil|cache flush|epoch|batch size",
     re.IGNORECASE,
 )
@@ -46,7 +48,10 @@ def _survey(series: Series, meter: SeriesMeter, text: TextView) -> Survey:
     def start(index: int) -> int:
         return meter.line(series, index, text).start
 
-    return survey(series, show, start, around)
+    found = survey(series, show, start, around)
+    if found.shift is None:
+        return found
+    return replace(found, shift=placed(found.shift, series, meter, text))
 
 
 def telling(meter: SeriesMeter, series: Series, index: int, text: TextView) -> tuple[Evidence, ...]:

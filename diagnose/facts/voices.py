@@ -1,21 +1,26 @@
-"""Remembers where each speaker of a merged log was last heard, so that a rank that fell silent can be named."""
+"""Remembers where each speaker of a merged log was heard, so that a rank that fell silent can be named."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
+from diagnose.facts.model import Held
 from diagnose.facts.reader import TextView
 from diagnose.read.model import Evidence, Line
 
 # Labels that identify a rank at the start of a line: torchrun --tee, PyTorch's excepthook, srun -l, Open MPI.
 _LABEL = re.compile(rb"^(?:\[[A-Za-z]+\d{1,6}\]:|\d{1,6}: |\[\d+,\d{1,7}\]<std\w+>)", re.MULTILINE)
+_DIGITS = re.compile(rb"\d+")
+_FEWEST = 3  # speakers, to tell a file put together of their words from one where each spoke once
 _MOST = 20_000  # speakers that are remembered; a job has no more ranks than this
 
 
 class VoiceMeter:
-    """A scan meter that keeps the last place of each line label."""
+    """A scan meter that keeps the first and the last place of each line label."""
 
     def __init__(self) -> None:
+        self._first: dict[bytes, int] = {}
         self._last: dict[bytes, int] = {}
 
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
@@ -26,7 +31,16 @@ class VoiceMeter:
         for found in _LABEL.finditer(data):
             label = found.group()
             if label in self._last or len(self._last) < _MOST:
+                self._first.setdefault(label, offset + found.start())
                 self._last[label] = offset + found.start()
+
+    def held(self) -> Held:
+        """Tell whether the words of three speakers or more stand one after another, as `srun` and `cat` leave them."""
+        spans = sorted((first, self._last[label], label) for label, first in self._first.items())
+        if len(spans) < _FEWEST or any(a[1] > b[0] for a, b in pairwise(spans)):
+            return "no"
+        numbers = [int(digits[0]) for _, _, label in spans if (digits := _DIGITS.findall(label))]
+        return "sorted" if numbers == sorted(numbers) else "apart"
 
     def lines(self, text: TextView) -> dict[int, Line]:
         """Return the last line of each global rank that was heard."""

@@ -133,7 +133,7 @@ def _before(a: Incident, b: Incident) -> bool | None:
         apart = a.lane != b.lane or a.block != b.block
         if apart and a.time is not None and b.time is not None and abs(a.time - b.time) > _TOLERANCE:
             return a.time < b.time
-        return a.start < b.start
+        return a.start < b.start if a.label == b.label or not a.held else None
     if a.time is not None and b.time is not None:
         same_host = a.node is not None and a.node == b.node
         if abs(a.time - b.time) > (0.05 if same_host or _same_clock(a, b) else _TOLERANCE):

@@ -58,7 +58,7 @@ class Reasoner:
         found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
         found += loss_incidents(self.records, catalogue, found)
         last = number_attempts(found, self.records)
-        identify(found, self.records)
+        self.records = identify(found, self.records)
         self.attempts = earlier_attempts(found, last)
         self.incidents = [each for each in found if each.attempt == last]
         mark_recovered(self.incidents, self.records)

@@ -93,6 +93,7 @@ class _Judge:
             *seen,
             Observation("run.framework", self.framework, None, "derived"),
             Observation("run.planned", True, None, "derived"),
+            Observation("run.environment_given", any(each.key.startswith("env.") for each in seen), None, "derived"),
         ]
         return Facts([*known, *settled(Facts(known), core, self.framework)])
 

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnose.classes import dataclass, replace
+from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
 from diagnose.reason.incident import Incident
+from diagnose.reason.placement import Worker, offsets_of
 
 _STOPPED = ("-15", "143")  # torchrun stopped these itself
-
-
-@dataclass(slots=True)
-class Worker:
-    """One row of torchrun's table of failed workers."""
-
-    start: int  # offset of the row
-    rank: int
-    local_rank: int
-    exitcode: str = ""
-    pid: str = ""
-    first: bool = False  # it stands under "Root Cause (first observed failure)"
 
 
 def workers_of(incidents: Sequence[Incident]) -> dict[int, list[Worker]]:
@@ -44,36 +33,44 @@ def workers_of(incidents: Sequence[Incident]) -> dict[int, list[Worker]]:
     return tables
 
 
-def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> None:
-    """Fill in rank and node of the incidents that lack them, where they can be known."""
+def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> list[SourceRecord]:
+    """Fill in rank and node of the incidents that lack them, where they can be known; return the records with theirs."""
     tables = workers_of(incidents)
     nodes = {record.node for record in records if record.node} | {each.node for each in incidents if each.node}
-    ranks_by_node = _offsets(records, tables)
+    offsets = offsets_of(records, tables)
     everyone = [row for table in tables.values() for row in table]
     for each in incidents:
         rank, node = each.rank, each.node
         record = records[each.source]
         if node is None:
             node = _captured(each, "node") or _captured(each, "host") or record.node
-        if rank is None:
-            table, offset = tables.get(each.source, []), ranks_by_node.get(each.source)
+        named = _captured(each, "named_rank")
+        if named is not None and named.isdigit():
+            rank = int(named)  # the line tells of another rank than the one that speaks
+        elif rank is None:
+            table, offset = tables.get(each.source, []), offsets.get(each.source)
             rank = _rank(each, record, table, everyone, len(nodes) <= 1, offset)
         if (rank, node) != (each.rank, each.node):
             each.evidence = replace(each.evidence, rank=rank, node=node)
+    return [_placed(record, offsets.get(index), len(nodes) <= 1) for index, record in enumerate(records)]
+
+
+def _placed(record: SourceRecord, offset: int | None, one_node: bool) -> SourceRecord:
+    """Give a record its global rank, and the voices in it theirs."""
+    if offset is None and not one_node:
+        return record
+    away = offset or 0
+    rank = record.rank
+    if rank is None and record.local_rank is not None:
+        rank = record.local_rank + away
+    voices = record.voices
+    if away and voices and max(voices) < away:  # labels that counted local ranks
+        voices = {voice + away: line for voice, line in voices.items()}
+    return record if rank == record.rank and voices is record.voices else replace(record, rank=rank, voices=voices)
 
 
 def _captured(each: Incident, name: str) -> str | None:
     return each.event.captures.get(name) if each.event else None
-
-
-def _offsets(records: Sequence[SourceRecord], tables: dict[int, list[Worker]]) -> dict[int, int]:
-    """Return for each source the difference between rank and local rank, where its table shows one."""
-    found: dict[int, int] = {}
-    for index in range(len(records)):
-        differences = {row.rank - row.local_rank for row in tables.get(index, [])}
-        if len(differences) == 1:
-            found[index] = differences.pop()
-    return found
 
 
 def _rank(

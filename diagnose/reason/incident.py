@@ -31,6 +31,7 @@ class Incident:
     handled: bool = False  # another exception was raised while this one was being handled
     time: float | None = None  # seconds since the epoch; its own, or that of the last stamped line before
     block: int = 0  # which piece of a file that was put together out of time order
+    held: bool = False  # its file gives each speaker's words together, by rank: position tells no order of speakers
     daemon: bool = False  # a scheduler's daemon or the kernel said it, not the job
     quoted: bool = False  # a launcher's summary quotes it
     attempt: int = 0
@@ -62,6 +63,11 @@ class Incident:
         if self.event:
             return self.event.lane
         return self.traceback.lane if self.traceback else ""
+
+    @property
+    def label(self) -> str:
+        """The outermost label of its line: `3:` where a task's word is `3: [rank3]: …`."""
+        return self.lane.partition(" ")[0]
 
     @property
     def place(self) -> tuple[int, str, int]:
@@ -125,6 +131,7 @@ def incidents_of(record: SourceRecord, index: int, catalogue: Catalogue) -> list
     found.sort(key=lambda each: each.start)
     for each in found:
         each.daemon = record.kind in (Kind.SLURM, Kind.KERNEL)
+        each.held = record.held == "sorted"
         each.quoted = record.kind is Kind.ERROR_FILE or _is_quoted(each.traceback)
     _fill_times(found, record)
     return found
@@ -159,13 +166,13 @@ def _fill_times(found: list[Incident], record: SourceRecord) -> None:
     for each in found:
         while position < len(stamps) and stamps[position][0] <= each.start:
             _, latest, lane = stamps[position]
-            spoken[lane] = latest
+            spoken[lane.partition(" ")[0]] = latest
             position += 1
         while block < len(jumps) and jumps[block] <= each.start:
             block += 1
         each.block = block
         if each.time is None:
-            each.time = spoken.get(each.lane) if jumps and each.lane else latest
+            each.time = spoken.get(each.label) if each.lane and (jumps or record.held != "no") else latest
 
 
 def _jumps(stamps: Sequence[tuple[int, float, str]]) -> list[int]:

@@ -30,16 +30,25 @@ class Progress:
     def __init__(self, record: SourceRecord) -> None:
         self._steps = sorted((s for s in record.steps if s.kind in _FINISHED), key=lambda step: step.start)
         self._starts = [step.start for step in self._steps]
+        self._held = record.held != "no"
         self._ends = [step for step in record.steps if step.kind == "exit"]
 
     def before(self, start: int) -> bool:
         """Tell whether a step was finished before a position."""
         return bool(self._starts) and self._starts[0] < start
 
-    def after(self, start: int, time: float | None) -> Sequence[Step]:
-        """List the steps that were finished after a position; steps that were stamped before `time` only stand behind it."""
-        behind = self._steps[bisect_right(self._starts, start) :]
-        return [step for step in behind if time is None or step.time is None or step.time >= time]
+    def after(self, incident: Incident) -> Sequence[Step]:
+        """List the steps that were finished after an incident.
+
+        Steps that were stamped before it only stand behind it, and so do other speakers' in a file that gives the words of
+        one speaker after another.
+        """
+        time = incident.time
+        behind = self._steps[bisect_right(self._starts, incident.start) :]
+        behind = [step for step in behind if time is None or step.time is None or step.time >= time]
+        if self._held and time is None:
+            return [step for step in behind if step.lane.partition(" ")[0] == incident.label]
+        return behind
 
     def between(self, start: int, end: int) -> bool:
         """Tell whether a step was finished between two positions."""
@@ -121,7 +130,7 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
         return ""
     if unit is not None and (_UNCAUGHT.search(unit.lane) or _ended_early(unit, progress)):
         return ""
-    following = progress.after(each.start, each.time)
+    following = progress.after(each)
     enough = 1 if _alone(record) else 2
     numbers = {step.number for step in following}
     if len(numbers) >= enough:

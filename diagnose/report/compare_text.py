@@ -72,4 +72,6 @@ def _noticed(page: Page, each: Noticed, verbose: bool) -> None:
         page.block("", [f"    {page.style(line, fg='cyan')}" for paste in fix.how for line in paste.splitlines()])
         if fix.cost is not None:
             about = "; ".join(part for part in (fix.cost.workload, fix.cost.source) if part and verbose)
-            page.text("", f"cost: {fix.cost.text if verbose else brief(fix.cost.text)}" + (f" ({about})" if about else ""))
+            page.text(
+                "", f"cost: {fix.cost.text if verbose else brief(fix.cost.text)}" + (f" ({about})" if about else "")
+            )

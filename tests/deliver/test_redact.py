@@ -182,3 +182,15 @@ def test_digests_are_not_random_unless_asked() -> None:
     commit = "6434cd6f1ad6dd940be4efd5c33a3b2ab8d14b01"
     assert not looks_random(commit)
     assert looks_random(commit, hexadecimal=True)
+
+
+def test_log_redact_masks_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`diagnose log --redact` shows the diagnosis without the secret that the line holds."""
+    from diagnose.commands import main
+
+    log = tmp_path / "job.log"
+    log.write_text("[rank0]: RuntimeError: login to redis://joe:Zq7w9Kd02LmX@host:6379/0 was refused\n")
+    assert main(["log", "--redact", "--format", "json", str(log)]) == 0
+    shown = capsys.readouterr().out
+    assert "redis://joe:[masked]@host" in shown
+    assert "Zq7w9Kd02LmX" not in shown

@@ -20,7 +20,9 @@ def changed(release: str, framework: str = "megatron-core", **config: Any) -> di
     return {each.key.removeprefix("config."): each.value for each in settled(facts, version, framework)}
 
 
-@pytest.mark.parametrize(("framework", "off"), [("megatron-core", False), ("megatron-lm", True), ("megatron-bridge", True)])
+@pytest.mark.parametrize(
+    ("framework", "off"), [("megatron-core", False), ("megatron-lm", True), ("megatron-bridge", True)]
+)
 def test_sequence_parallel(framework: str, off: bool) -> None:
     """Megatron-LM and Bridge switch sequence parallelism off without tensor parallelism; Core refuses it."""
     found = changed("0.16.1", framework, sequence_parallel=True, tensor_model_parallel_size=1)
@@ -29,7 +31,7 @@ def test_sequence_parallel(framework: str, off: bool) -> None:
 
 def test_old_graph_flags() -> None:
     """From 0.15 on an old flag stands for an implementation."""
-    flags = {"enable_cuda_graph": True, "cuda_graph_impl": "none"}
+    flags: dict[str, Any] = {"enable_cuda_graph": True, "cuda_graph_impl": "none"}
     assert changed("0.16.1", **flags)["cuda_graph_impl"] == "local"
     assert "cuda_graph_impl" not in changed("0.14.0", **flags)
 

@@ -120,7 +120,7 @@ def test_loss_jumps() -> None:
     spiked[250] = 9.0
     assert [(each.place, each.back) for each in jumps(spiked, "loss")] == [(250, True)]
     diverged = loss[:300] + [value * 2 for value in loss[300:]]
-    assert [(each.place, each.back) for each in jumps(diverged, "loss")][0] == (300, False)
+    assert [(each.place, each.back) for each in jumps(diverged, "loss")[:1]] == [(300, False)]
 
 
 def test_falling_loss_is_no_jump() -> None:

@@ -20,6 +20,8 @@ PLAIN = ("files", "labels", "stamped", "pods", "containers", "blocks", "zones", 
 LAYOUTS = (*LAUNCHED, *PLAIN)
 _NODE = 2  # ranks on a node where a layout has two nodes
 _EAST = 9 * 3600  # seconds by which the clock of the second node shows more in the layout "zones"
+_EXIT = "\0exit "  # what a rank "says" with its exit code
+_END = {-9: "Killed", -11: "Segmentation fault", -6: "Aborted", -15: "Terminated"}
 
 Said = tuple[float, int, str]  # when, which rank, what
 
@@ -125,8 +127,9 @@ def _plain(environment: dict[str, str], python: str, ranks: int) -> list[Said]:
             process.wait(max(1.0, end - time.monotonic() if process is running[0][0] else 15))
         except subprocess.TimeoutExpired:
             process.kill()
-    for _, listener in running:
+    for rank, (process, listener) in enumerate(running):
         listener.join(10)
+        said.append((time.time(), rank, f"{_EXIT}{process.returncode}"))
     return sorted(said)
 
 
@@ -139,6 +142,7 @@ def _listen(process: subprocess.Popen[bytes], rank: int, said: list[Said]) -> No
 def _lay_out(said: list[Said], layout: str, folder: Path) -> None:
     """Write what the ranks said the way a cluster would have kept it."""
     files: dict[str, list[str]] = {}
+    ends: list[str] = []
     for when, rank, text in said:
         node = rank // _NODE
         utc = datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -155,10 +159,17 @@ def _lay_out(said: list[Said], layout: str, folder: Path) -> None:
             "zones": (f"node-{node}.log", f"{local} {rank}: {text}" if rank % 2 else f"{rank}: {local} {text}"),
             "colours": ("slurm-77.out", f"{rank}: {_coloured(text)}"),
         }[layout]  # fmt: skip
-        files.setdefault(name, []).append(line)
+        kept = files.setdefault(name, [])
+        code = int(text[len(_EXIT) :]) if text.startswith(_EXIT) else None
+        if code is None:
+            kept.append(line)
+        elif code and layout in ("labels", "colours"):
+            ends.append(f"srun: error: node-{node}: task {rank}: {_END.get(code, f'Exited with exit code {code}')}")
     for name, lines in files.items():
         if layout == "labels":  # srun held each task's words back to its end
             lines.sort(key=lambda line: line.partition(":")[0])
+        if name == "slurm-77.out":
+            lines += ends
         if layout == "blocks":  # the last rank's words come first
             lines.sort(key=lambda line: -int(line.partition("[default")[2].partition("]")[0]))
         path = folder / name

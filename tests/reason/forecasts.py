@@ -14,10 +14,11 @@ ROWS = Path(__file__).parents[1] / "data" / "forecast" / "rows.jsonl"
 
 # What all Megatron-LM rows had on their command line, and all Bridge rows in their configuration.
 _ARGUMENTS = (
-    "pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 128"
-    " --max-position-embeddings 128 --micro-batch-size 1 --global-batch-size 8 --train-iters 100"
-    " --lr 1e-4 --min-lr 1e-5 --bf16 --transformer-impl local"
-).split()
+    *("pretrain_gpt.py", "--num-layers", "4", "--hidden-size", "64", "--num-attention-heads", "4"),
+    *("--seq-length", "128", "--max-position-embeddings", "128", "--micro-batch-size", "1"),
+    *("--global-batch-size", "8", "--train-iters", "100", "--lr", "1e-4", "--min-lr", "1e-5", "--bf16"),
+    *("--transformer-impl", "local"),
+)
 _BRIDGE: dict[str, Any] = {
     "model": {"num_layers": 4, "hidden_size": 64, "num_attention_heads": 4, "seq_length": 128, "bf16": True}
     | {"attention_dropout": 0.0, "hidden_dropout": 0.0},

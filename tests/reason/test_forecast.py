@@ -17,7 +17,10 @@ from diagnose.reason.forecast import Forecast, forecast
 from tests.reason.forecasts import facts_of, rows
 
 _CATALOGUE = load_catalogue()
-HIDDEN = ("recompute-fp8-layernorm-moe-act", "transformer-engine-missing")  # decided by the installed Transformer Engine
+HIDDEN = (
+    "recompute-fp8-layernorm-moe-act",
+    "transformer-engine-missing",
+)  # decided by the installed Transformer Engine
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +75,8 @@ class TestReleases:
 
     def test_range(self, catalogue: Catalogue) -> None:
         """It says which releases refuse it, and what each of them prints."""
-        arguments = "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1".split()
-        told = diagnose.forecast(
-            arguments=[*arguments, "--cuda-graph-impl", "transformer_engine"], catalogue=catalogue
-        )
+        arguments = ["--recompute-granularity", "full", "--recompute-method", "uniform", "--recompute-num-layers", "1"]
+        told = diagnose.forecast(arguments=[*arguments, "--cuda-graph-impl", "transformer_engine"], catalogue=catalogue)
         graphs = next(each for each in told.fails if each.finding.pattern == "cuda-graph-full-recompute")
         assert told.tried == "Megatron Core 0.12 to 0.19"
         assert graphs.releases == "Megatron Core 0.15 and later"
@@ -111,8 +112,10 @@ class TestKinds:
     def test_later(self, catalogue: Catalogue) -> None:
         """What Bridge accepts at start-up and what stops at graph capture is no start-up failure."""
         told = diagnose.forecast(
-            settings=["cuda_graph_impl=transformer_engine", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"]
-            + ["use_te_rng_tracker=True", "NCCL_GRAPH_REGISTER=1"],
+            settings=[
+                *("cuda_graph_impl=transformer_engine", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"),
+                *("use_te_rng_tracker=True", "NCCL_GRAPH_REGISTER=1"),
+            ],
             versions=["bridge=0.4.2"],
             catalogue=catalogue,
         )
@@ -141,6 +144,17 @@ class TestKinds:
         assert any(fix.cost and "593.6" in fix.cost.text for fix in risk.finding.fixes)
         assert risk.printed == ()
 
+    def test_tight(self, catalogue: Catalogue, tmp_path: Path) -> None:
+        """Whole-layer recompute in an environment that does not set expandable_segments pays where it need not."""
+        (tmp_path / "run.sh").write_text("export NCCL_DEBUG=INFO\n")
+        full = ["recompute_granularity=full", "recompute_method=uniform", "recompute_num_layers=1"]
+        ids = [
+            [each.finding.pattern for each in told.risks]
+            for env in (None, tmp_path / "run.sh")
+            if (told := diagnose.forecast(settings=full, versions=["core=0.16.1"], env=env, catalogue=catalogue))
+        ]
+        assert ids == [[], ["memory-tight-without-expandable-segments"]]
+
     def test_nothing(self, catalogue: Catalogue) -> None:
         """An ordinary configuration has no conflict."""
         told = diagnose.forecast(settings=["num_layers=4"], versions=["core=0.16.1"], catalogue=catalogue)
@@ -148,8 +162,10 @@ class TestKinds:
 
 
 _KEYS = st.sampled_from(
-    ["recompute_modules", "cuda_graph_impl", "cuda_graph_scope", "pipeline_model_parallel_size", "fp8", "num_layers"]
-    + ["cpu_offloading", "rampup_batch_size", "moe_layer_freq", "tensor_model_parallel_size", "num_moe_experts"]
+    [
+        *("recompute_modules", "cuda_graph_impl", "cuda_graph_scope", "pipeline_model_parallel_size", "fp8"),
+        *("cpu_offloading", "rampup_batch_size", "moe_layer_freq", "tensor_model_parallel_size", "num_moe_experts"),
+    ]
 )
 _VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(-5, 99), st.text(max_size=12), st.lists(st.text(max_size=6), max_size=3)

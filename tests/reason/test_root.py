@@ -188,7 +188,7 @@ def test_empty(diagnose_logs: Diagnose) -> None:
 def test_restart_that_succeeded(diagnose_logs: Diagnose) -> None:
     """A failed attempt that the launcher restarted, and that trained on to the end, is no failure."""
     log = step(1) + traceback(OUT_OF_MEMORY, prefix="[rank0]: ") + CHILD_FAILED.format(code=1, local=0)
-    log += "".join(step(number) for number in range(1, 101))
+    log += "".join(step(number, clock="10:12:00") for number in range(1, 101))
     assert diagnose_logs({"train.log": log}).verdict == "no_failure"
 
 

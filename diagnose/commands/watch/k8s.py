@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.")
 @click.option("--cluster", metavar="NAME", default="", help="What messages call the cluster.")
 @click.option("--interval", type=click.FloatRange(5, 3600), default=20.0, show_default=True, help="Seconds.")
+@click.option("--oldest", type=click.FloatRange(0.1), default=24.0, show_default=True, help="Hours to look back.")
 @click.option("--once", is_flag=True, help="Look once and leave.")
 @click.option("--ledger", metavar="FILE", help="Remembers what was diagnosed. Default: in the user's state folder.")
 @click.option("--settings", metavar="FILE", help="The configuration file, in place of the one that is found.")
@@ -25,6 +26,7 @@ def command(
     context: str | None,
     cluster: str,
     interval: float,
+    oldest: float,
     once: bool,
     ledger: str | None,
     settings: str | None,
@@ -43,7 +45,12 @@ def command(
     path = ledger or default_ledger().replace("watch-slurm", "watch-k8s")
     try:
         watch = Watch(
-            Cluster(connect(kubeconfig, context)), Ledger(path), namespaces=namespaces, name=cluster, settings=settings
+            Cluster(connect(kubeconfig, context)),
+            Ledger(path),
+            namespaces=namespaces,
+            name=cluster,
+            settings=settings,
+            oldest=oldest * 3600,
         )
         if not once:
             watch.follow(interval, _tell, _complain)

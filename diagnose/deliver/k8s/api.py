@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
-
-if TYPE_CHECKING:
-    from kubernetes.client import ApiClient
 
 _TIMEOUT = 30.0  # seconds of one answer
 _LARGEST = 64 * 1024 * 1024  # bytes of one answer
@@ -24,13 +21,17 @@ class KubernetesError(Exception):
         self.status = status
 
 
-def connect(kubeconfig: str | None = None, context: str | None = None) -> ApiClient:
+def connect(kubeconfig: str | None = None, context: str | None = None) -> Any:
     """Find the cluster: a kubeconfig, or, inside a pod, its service account; raises KubernetesError.
 
     Arguments: the file (default: $KUBECONFIG, ~/.kube/config) and the context in it.
     """
+    from importlib import import_module
+
     try:
-        from kubernetes import client, config
+        # It has no types of its own in all versions.
+        client: Any = import_module("kubernetes.client")
+        config: Any = import_module("kubernetes.config")
     except ImportError:
         raise KubernetesError("the Kubernetes client is not installed; pip install 'train-diagnose[k8s]'") from None
     try:
@@ -40,8 +41,7 @@ def connect(kubeconfig: str | None = None, context: str | None = None) -> ApiCli
                 return client.ApiClient()
             except config.ConfigException:
                 pass
-        loaded: ApiClient = config.new_client_from_config(kubeconfig, context)
-        return loaded
+        return config.new_client_from_config(kubeconfig, context)
     except (config.ConfigException, OSError, ValueError) as error:
         raise KubernetesError(f"no cluster is configured: {error}") from error
 
@@ -49,7 +49,7 @@ def connect(kubeconfig: str | None = None, context: str | None = None) -> ApiCli
 class Cluster:
     """The calls that are needed, and no others: all of them read."""
 
-    def __init__(self, client: ApiClient) -> None:
+    def __init__(self, client: Any) -> None:
         self._client = client
 
     def items(self, path: str, **query: str) -> list[dict[str, Any]]:
@@ -114,7 +114,7 @@ class Cluster:
             headers["Authorization"] = token
         url = f"{settings.host}{quote(path)}" + (f"?{urlencode(query)}" if query else "")
         try:
-            # The pool holds the cluster's certificate and the client's own; it is the same in all versions of the client.
+            # The pool holds the certificates, and is the same in all versions of the client.
             answer = self._client.rest_client.pool_manager.request(
                 "GET",
                 url,

@@ -39,10 +39,12 @@ class Watch:
         name: str = "",
         settings: str | None = None,
         timeout: float = 120.0,
+        oldest: float = 86_400.0,
         announce: Callable[[Task, float], Announced] = run_boxed,
     ) -> None:
         """Arguments: the cluster; what remembers the failures that were told; the namespaces, all where there is none;
-        the cluster's name for messages; the configuration file; seconds of one diagnosis; `announce` is for tests.
+        the cluster's name for messages; the configuration file; seconds of one diagnosis; seconds after which a failure
+        is too old to be told; `announce` is for tests.
         """
         self._cluster = cluster
         self._ledger = ledger
@@ -50,6 +52,7 @@ class Watch:
         self._name = name
         self._settings = settings
         self._timeout = timeout
+        self._oldest = oldest
         self._announce = announce
         self._capture = Capture(cluster)
         self.absent: set[str] = set()  # kinds that this cluster does not have, or does not show
@@ -61,7 +64,7 @@ class Watch:
         for namespace in self._namespaces:
             for kind in KINDS:
                 for failure in self._failures(kind, namespace):
-                    if self._ledger.claim(failure.key):
+                    if not self._old(failure) and self._ledger.claim(failure.key):
                         found.append(Seen(failure, self._announce(self._task(failure), self._timeout)))
         return found
 
@@ -91,6 +94,14 @@ class Watch:
                 complain(f"{error}; the next look is in {pause:.0f} s")
                 time.sleep(pause * random.uniform(0.9, 1.1))
                 pause = min(_LONGEST_PAUSE, 2 * pause)
+
+    def _old(self, failure: Failure) -> bool:
+        from datetime import datetime
+
+        try:
+            return time.time() - datetime.fromisoformat(failure.time).timestamp() > self._oldest
+        except ValueError:
+            return False
 
     def _failures(self, kind: Kind, namespace: str) -> list[Failure]:
         try:

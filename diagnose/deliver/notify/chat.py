@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from diagnose.deliver.notify.message import cut
 from diagnose.deliver.notify.webhook import SendError
+from diagnose.read.lazy import Lazy
 
 if TYPE_CHECKING:
     from diagnose.deliver.notify.settings import Notifier
@@ -33,6 +34,7 @@ _LIMITS = {
     "mailtos": 60_000,
 }
 _LIMIT = 1500  # of services that are not listed
+_MENTION = Lazy(r"(?<![\w.])@(?=\w)")
 
 
 def check() -> str:
@@ -61,16 +63,23 @@ def send(notifier: Notifier, heading: str, text: str, *, bad: bool) -> None:
 
     # Its warnings name the URL, and a URL here is a secret.
     logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
-    box = apprise.Apprise()
+    # No pictures from elsewhere: a message must not make its readers' programs call a third party.
+    asset = apprise.AppriseAsset(app_id="diagnose", app_desc="diagnose", image_url_mask="", image_path_mask="")
+    box = apprise.Apprise(asset=asset)
     if not box.add(notifier.url):
         raise SendError("Apprise does not know this URL; see its list of services", again=False)
     mail = notifier.url.lower().startswith("mailto")
-    fitted = cut(text, limit_of(notifier.url))
+    fitted = cut(text, limit_of(notifier.url) - len(heading) - 2)  # some services put both into one field
     sent = box.notify(
-        title=heading,
-        body=f"<pre>{html.escape(fitted)}</pre>" if mail else fitted,
+        title=heading if mail else _quiet(heading),
+        body=f"<pre>{html.escape(fitted)}</pre>" if mail else _quiet(fitted),
         body_format=apprise.NotifyFormat.HTML if mail else apprise.NotifyFormat.TEXT,
         notify_type=apprise.NotifyType.FAILURE if bad else apprise.NotifyType.WARNING,
     )
     if not sent:
         raise SendError("the service refused the message or cannot be reached", again=True)
+
+
+def _quiet(text: str) -> str:
+    """Break mentions: a log that says @everyone must call nobody."""
+    return _MENTION.sub("@\u200b", text)

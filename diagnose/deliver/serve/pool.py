@@ -15,6 +15,7 @@ import time
 import uuid
 from typing import Any
 
+from diagnose.deliver.redact import redact_text
 from diagnose.deliver.serve.child import Order
 from diagnose.deliver.serve.settings import ServeSettings
 from diagnose.deliver.serve.store import Job, Store
@@ -123,7 +124,8 @@ class Pool:
         if late:
             return {"error": f"the diagnosis took longer than {settings.job_timeout:.0f} s and was stopped"}
         words = error.decode("utf-8", "replace").strip().splitlines()
-        return {"error": f"the diagnosis failed, exit code {process.returncode}: {words[-1][:500] if words else ''}"}
+        last = redact_text(words[-1])[:500] if words else "it said nothing"
+        return {"error": f"the diagnosis failed, exit code {process.returncode}: {last}"}
 
     def _sweep(self) -> None:
         if time.monotonic() - self._swept > _SWEEP or not self._swept:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diagnose.classes import dataclass, field
+from diagnose.deliver.redact import redact_text
 from diagnose.deliver.serve.guard import RefusedError, Roots
 
 _EVENT = ("job_id", "name", "user", "cluster", "time", "state")
@@ -83,7 +84,7 @@ def _settings(settings: Any) -> list[str]:
 
 def about(body: Mapping[str, Any]) -> dict[str, str]:
     """Read what is told of the job; what is no word is left out."""
-    event = {key: str(body[key])[:_LONGEST] for key in _EVENT if isinstance(body.get(key), str | int)}
+    event = {key: redact_text(str(body[key])[:_LONGEST]) for key in _EVENT if isinstance(body.get(key), str | int)}
     return {key: value for key, value in event.items() if value}
 
 
@@ -144,7 +145,11 @@ def alertmanager(body: Mapping[str, Any], roots: Roots, templates: Sequence[str]
         event = {
             key: next((labels[each] for each in each_of if each in labels), "") for key, each_of in _ALERT_NAMES.items()
         }
-        event = {key: value[:_LONGEST] for key, value in {**event, "time": starts, "state": name}.items() if value}
+        event = {
+            key: redact_text(value[:_LONGEST])
+            for key, value in {**event, "time": starts, "state": name}.items()
+            if value
+        }
         key = _once("am", str(body.get("groupKey", "")), str(alert.get("fingerprint", "")), starts)
         found.wanted.append(Wanted({"paths": paths, "event": event}, key))
     return found

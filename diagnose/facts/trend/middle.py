@@ -1,4 +1,4 @@
-"""The median, without the imports of the standard library's statistics module, which cost more than the program's start."""
+"""The median, without the standard library's statistics module, whose imports cost more than the program's start."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the middle of some numbers, the mean of the middle two where their count is even; at least one is needed."""
+    """Return the middle of one number or more, the mean of the middle two where their count is even."""
     ordered = sorted(values)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

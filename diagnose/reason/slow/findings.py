@@ -9,6 +9,7 @@ from diagnose.facts.model import SourceRecord
 from diagnose.facts.run import Facts
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
+from diagnose.reason.result import Confidence
 from diagnose.reason.slow.found import Found, percent
 from diagnose.reason.slow.inside import DROP, inside, silence
 from diagnose.reason.slow.numbers import steady_of
@@ -51,16 +52,16 @@ def _below(records: Sequence[SourceRecord], facts: Facts, reference: Reference) 
     modules = facts.lookup("config.recompute_modules")
     recomputed = _recomputes_mlp(facts, modules)
     shown = (steady.evidence, *(words.lines([modules]) if recomputed and modules else ()))
-    confidence = "high" if abs(change.percent) - reference.regression > 2 * change.error else "medium"
+    confidence: Confidence = "high" if abs(change.percent) - reference.regression > 2 * change.error else "medium"
     pattern = MLP if recomputed else BELOW
-    yield Found(pattern, shown, _why(change, reference, steady.count), captures, confidence)  # type: ignore[arg-type]
+    yield Found(pattern, shown, _why(change, reference, steady.count), captures, confidence)
 
 
 def _why(change: Change, reference: Reference, count: int) -> str:
     against = "the golden figure" if change.against == "golden" else f"the good run {change.against}"
     return (
-        f"The median of {count} steady iterations is {change.run:.1f} {change.unit}; {against} is {change.reference:.2f}: "
-        f"{change.percent:.1f} % ± {max(change.error, 0.05):.1f}. A regression begins at {reference.regression:g} %, a "
+        f"The median of {count} steady iterations is {change.run:.1f} {change.unit}; {against} is "
+        f"{change.reference:.2f}: {change.percent:.1f} % ± {max(change.error, 0.05):.1f}. A regression begins at {reference.regression:g} %, a "
         f"severe one at {SEVERE:g} %."
     )
 

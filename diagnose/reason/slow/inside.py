@@ -55,8 +55,8 @@ def _drop(shift: Shift, series: Series, record: SourceRecord) -> Found:
         captures["until"] = str(shift.until)
         stayed = f"until iteration {shift.until}"
     why = (
-        f"The median step takes {captures['before']} before iteration {shift.number} and {captures['after']} from there "
-        f"on, {stayed}{unit}; {shift.certainty:.1f} standard deviations in a rank test."
+        f"The median step takes {captures['before']} before iteration {shift.number} and {captures['after']} from "
+        f"there on, {stayed}{unit}; {shift.certainty:.1f} standard deviations in a rank test."
     )
     around = (*shift.around, *_events_near(record, shift.evidence))
     if around:
@@ -86,8 +86,8 @@ def _drift(drift: Drift) -> Found:
         "drop": percent(-drift.change),
     }
     why = (
-        f"The step time grows steadily from {captures['before']} near iteration {drift.first} to {captures['after']} near "
-        f"iteration {drift.last}; a straight line fits it better than a step."
+        f"The step time grows steadily from {captures['before']} near iteration {drift.first} to {captures['after']} "
+        f"near iteration {drift.last}; a straight line fits it better than a step."
     )
     return Found(DRIFT, (drift.evidence,), why, captures)
 
@@ -112,8 +112,8 @@ def _stalls(stalls: Stalls, record: SourceRecord, facts: Facts) -> Found:
         captures["at"] = cause
     every = f" every {stalls.period} iterations" if stalls.period else ", at no regular distance"
     why = (
-        f"{stalls.count} iterations take {captures['extra']} longer than the usual {captures['usual']}{every}; together "
-        f"they cost {captures['share']} % of the time."
+        f"{stalls.count} iterations take {captures['extra']} longer than the usual {captures['usual']}{every}; "
+        f"together they cost {captures['share']} % of the time."
     )
     rounded = stalls.period is not None and stalls.period % _ROUND == 0
     heavy = stalls.share >= _HEAVY and not cause and not rounded
@@ -155,8 +155,8 @@ def silence(records: Sequence[SourceRecord]) -> Iterator[Found]:
         if after in ("save", "eval"):
             captures["during"] = {"save": "save", "eval": "evaluation"}[after]
         why = (
-            f"{words.place(last.evidence)} is the last iteration ({last.number} of {captures['total']}); the log goes on for "
-            f"{captures['quiet']}, where a step takes {milliseconds(usual * 1000)}."
+            f"{words.place(last.evidence)} is the last iteration ({last.number} of {captures['total']}); the log "
+            f"goes on for {captures['quiet']}, where a step takes {milliseconds(usual * 1000)}."
         )
         yield Found(SILENCE, (last.evidence, *record.tail[-1:]), why, captures)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -60,3 +61,33 @@ def test_an_unknown_service_is_an_error() -> None:
         send(Notifier("m", "apprise", "nosuch://s3cret"), "t", "x", bad=True)
     assert not caught.value.again
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "limit"),
+    [
+        ("slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ", 13_000),
+        ("workflows://host.logic.azure.com/643a03/ABCDEF1234", 28_000),
+        ("pagerduty://integkey12345678901234567890ab@apikey", 4096),
+        ("discord://4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_js", 4000),
+    ],
+)
+def test_what_the_services_receive(url: str, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The payload fits, holds title and text, calls nobody, and shows no picture from elsewhere."""
+    import requests
+
+    sent: list[str] = []
+
+    def request(*_where: object, **more: Any) -> Mock:
+        sent.append(str(more.get("data") or more.get("json")))
+        return Mock(status_code=200, content=b"ok", text="ok", headers={})
+
+    monkeypatch.setattr(requests.sessions.Session, "request", request)
+    send(Notifier("m", "apprise", url), "the title", f"@everyone {'long words ' * 5000}", bad=True)
+    (payload,) = sent
+    assert len(payload) <= limit
+    assert "the title" in payload
+    assert "long words" in payload
+    assert "@everyone" not in payload
+    assert "githubusercontent" not in payload
+    assert "github.com" not in payload

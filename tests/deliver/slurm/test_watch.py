@@ -8,7 +8,6 @@ import pytest
 
 from diagnose.deliver.ledger import Ledger
 from diagnose.deliver.settings import Settings
-from diagnose.deliver.slurm import watch as module
 from diagnose.deliver.slurm.job import Job
 from diagnose.deliver.slurm.query import Answer, Slurm, SlurmError
 from diagnose.deliver.slurm.watch import Seen, Watch
@@ -84,8 +83,8 @@ def test_pauses_double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if len(pauses) == 7:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(module.time, "sleep", sleep)
-    monkeypatch.setattr(module.random, "uniform", lambda low, high: 1.0)
+    monkeypatch.setattr("time.sleep", sleep)
+    monkeypatch.setattr("random.uniform", lambda low, high: 1.0)
     commands = Commands(squeue=Answer(1, "", "slurm_load_jobs error: Unable to contact slurm controller\n"))
     sentences: list[str] = []
     with pytest.raises(KeyboardInterrupt):

@@ -15,7 +15,9 @@ from diagnose.reason.result import Run
 LINE = Evidence("a.log", 1, "iteration 1")
 
 
-def run(*, ms: float | None = None, peak: float | None = None, failed: bool = False, spread: float = 0.0) -> Measurement:
+def run(
+    *, ms: float | None = None, peak: float | None = None, failed: bool = False, spread: float = 0.0
+) -> Measurement:
     """Make a run of 100 iterations."""
     peaks = () if peak is None else (Peak(0, peak, peak + 5e9, LINE), Peak(1, peak / 2, None, LINE))
     verdict = "identified" if failed else "no_failure"

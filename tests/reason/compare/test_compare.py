@@ -34,9 +34,7 @@ class Runs:
         """Write a run of Llama3 70B SFT with a published throughput and peak."""
         self.seed += 1
         peaks = {0: peak, 8: peak - 7}
-        return bridge_log(
-            self.folder / name, tflops=tflops, ms=WORK / tflops, peaks=peaks, seed=self.seed, **options
-        )
+        return bridge_log(self.folder / name, tflops=tflops, ms=WORK / tflops, peaks=peaks, seed=self.seed, **options)
 
     def timed(self, name: str, ms: float, peak: float, **options: Any) -> str:
         """Write a run of which only step time and peak are published."""
@@ -110,7 +108,8 @@ class TestPublished:
     def test_tensor(self, runs: Runs) -> None:
         """TP 4 to 8 cures the out-of-memory error at the price of 28 %; fewer would be lost with pipeline stages."""
         told = runs.compare(
-            runs.llama("base", 704, 58.8, oom=0), runs.llama("tp8", 508.7, 50.2, model={"tensor_model_parallel_size": 8})
+            runs.llama("base", 704, 58.8, oom=0),
+            runs.llama("tp8", 508.7, 50.2, model={"tensor_model_parallel_size": 8}),
         )
         assert (told.verdict, told.changes[0].outcome) == ("mixed", "fixed")
         assert ids(told) == ["memory-fix-by-tensor-parallel"]
@@ -195,7 +194,8 @@ class TestUncertainty:
     def test_noise(self, runs: Runs) -> None:
         """Two percent between two short runs with twenty percent of jitter prove nothing."""
         told = runs.compare(
-            runs.llama("one", 704, 58.8, jitter=0.2, iterations=12), runs.llama("two", 690, 58.8, jitter=0.2, iterations=12)
+            runs.llama("one", 704, 58.8, jitter=0.2, iterations=12),
+            runs.llama("two", 690, 58.8, jitter=0.2, iterations=12),
         )
         speed = told.changes[0].throughput
         assert speed is not None

@@ -1,0 +1,34 @@
+"""Reads which global rank runs where: from torchrun's agent and from NCCL's own lines.
+
+Sources: torch/distributed/elastic/agent/server/api.py, "Rendezvous complete for workers"; nccl/src/init.cc, "Init COMPLETE".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnose.facts.model import Observation, Value
+from diagnose.facts.reader import Reader, TextView
+from diagnose.read.lazy import Lazy
+from diagnose.read.model import Line
+
+KEY = "run.placement"
+_RANKS = Lazy(r"global_ranks=\[([\d, ]{1,2000})\]")
+_COMM = Lazy(r"\brank (\d{1,7}) n[Rr]anks (\d{1,7}) cudaDev (\d{1,4}) ")
+_LEAST = 2  # ranks: the smallest communicator that may be that of the whole job
+
+
+def _read(text: TextView, line: Line) -> Iterator[Observation]:
+    listed = _RANKS.search(line.text)
+    if listed:
+        ranks: list[Value] = [int(rank) for rank in listed[1].split(",") if rank.strip().isdigit()]
+        yield Observation(KEY, {"ranks": ranks}, text.evidence(line), "rendezvous")
+    comm = _COMM.search(line.text)
+    if comm and int(comm[2]) >= _LEAST:
+        found: dict[str, Value] = {"rank": int(comm[1]), "world": int(comm[2]), "local": int(comm[3])}
+        if line.node:
+            found["node"] = line.node
+        yield Observation(KEY, found, text.evidence(line), "nccl")
+
+
+PLACEMENT = Reader("placement", (b"global_ranks=[", b" nranks "), _read, keep=64)

@@ -1,0 +1,119 @@
+"""Finds out by how much global and local ranks differ in each source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from diagnose.classes import dataclass
+from diagnose.facts.model import SourceRecord
+from diagnose.facts.placement import KEY
+from diagnose.read.model import Kind
+
+_NUMBERED = re.compile(r"(?:^|[-_])(?:node|worker|host|nid)s?[-_]?(\d{1,4})$")
+
+
+@dataclass(slots=True)
+class Worker:
+    """One row of torchrun's table of failed workers."""
+
+    start: int  # offset of the row
+    rank: int
+    local_rank: int
+    exitcode: str = ""
+    pid: str = ""
+    first: bool = False  # it stands under "Root Cause (first observed failure)"
+
+
+def offsets_of(records: Sequence[SourceRecord], tables: Mapping[int, Sequence[Worker]]) -> dict[int, int]:
+    """Return for each source what must be added to a local rank, where anything tells it.
+
+    A source's own words count first (torchrun's table, its rendezvous, NCCL's lines, lines with both labels), then those of
+    the launcher above it in the folders, or of any other source of the same node, then numbered nodes of equal size.
+    """
+    found: dict[int, int] = {}
+    for index, record in enumerate(records):
+        told = {row.rank - row.local_rank for row in tables.get(index, ())} or set(_told(record))
+        if len(told) == 1 and (offset := told.pop()) >= 0:
+            found[index] = offset
+    lacking = [index for index in range(len(records)) if index not in found]
+    if not lacking:
+        return found
+    folders = {_folder(records[index].path): offset for index, offset in found.items()}
+    nodes = _one_each((records[index].node, offset) for index, offset in found.items())
+    numbered = _numbered(records)
+    for index in lacking:
+        node = records[index].node
+        near = _above(_folder(records[index].path), folders)
+        if near is None and node is not None:
+            near = nodes.get(node, numbered.get(node))
+        if near is not None:
+            found[index] = near
+    return found
+
+
+def _told(record: SourceRecord) -> Iterator[int]:
+    for observation in record.observations:
+        value = observation.value
+        if observation.key == KEY and isinstance(value, dict):
+            ranks = value.get("ranks")
+            if isinstance(ranks, list) and ranks and isinstance(ranks[0], int):
+                yield ranks[0]
+            elif _is_world(record, value):
+                rank, local = value["rank"], value["local"]
+                if isinstance(rank, int) and isinstance(local, int) and value.get("node") == record.node:
+                    yield rank - local
+    labels = [(each.rank, each.local_rank) for each in record.events]
+    labels += [(each.rank, each.local_rank) for each in record.tracebacks]
+    for rank, local_rank in labels:
+        if rank is not None and local_rank is not None and record.rank is None:
+            yield rank - local_rank
+
+
+def _is_world(record: SourceRecord, value: Mapping[str, object]) -> bool:
+    """Tell whether a communicator is that of the whole job: the largest that is told of."""
+    sizes = [
+        size
+        for each in record.observations
+        if each.key == KEY and isinstance(each.value, dict) and isinstance(size := each.value.get("world"), int)
+    ]
+    return bool(sizes) and value.get("world") == max(sizes)
+
+
+def _folder(path: str) -> tuple[str, ...]:
+    return tuple(path.replace("\\", "/").split("/")[:-1])
+
+
+def _above(folder: tuple[str, ...], folders: Mapping[tuple[str, ...], int]) -> int | None:
+    """Return what the nearest folder at or above this one tells; a folder that several nodes share tells nothing."""
+    for length in range(len(folder), 0, -1):
+        if folder[:length] in folders:
+            offset = folders[folder[:length]]
+            beside = {each for other, each in folders.items() if other[:length] == folder[:length]}
+            return offset if beside == {offset} else None
+    return None
+
+
+def _one_each(pairs: Iterator[tuple[str | None, int]]) -> dict[str, int]:
+    found: dict[str, set[int]] = {}
+    for node, offset in pairs:
+        if node is not None:
+            found.setdefault(node, set()).add(offset)
+    return {node: offsets.pop() for node, offsets in found.items() if len(offsets) == 1}
+
+
+def _numbered(records: Sequence[SourceRecord]) -> dict[str, int]:
+    """Place nodes by the numbers in their names, where these count from 0 and all nodes have as many ranks."""
+    ranks: dict[str, set[int]] = {}
+    for record in records:
+        if record.node is not None and record.kind is Kind.LOG:
+            locals_ = {record.local_rank, *(each.local_rank for each in record.events)}
+            ranks.setdefault(record.node, set()).update(each for each in locals_ if each is not None)
+    numbers = {node: int(match[1]) for node in ranks if (match := _NUMBERED.search(node))}
+    if len(numbers) != len(ranks) or sorted(numbers.values()) != list(range(len(ranks))):
+        return {}
+    world = next((o.value for r in records for o in r.observations if o.key == "run.world_size"), None)
+    size = max((max(each) + 1 for each in ranks.values() if each), default=0)
+    if not size or not isinstance(world, int) or world != size * len(ranks):
+        return {}
+    return {node: number * size for node, number in numbers.items()}
