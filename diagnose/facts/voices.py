@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from diagnose.facts.model import Held
@@ -10,47 +11,48 @@ from diagnose.facts.reader import TextView
 from diagnose.read.model import Evidence, Line
 
 # Labels that identify a rank at the start of a line: torchrun --tee, PyTorch's excepthook, srun -l, Open MPI.
-_LABEL = re.compile(rb"^(?:\[[A-Za-z]+\d{1,6}\]:|\d{1,6}: |\[\d+,\d{1,7}\]<std\w+>)", re.MULTILINE)
-_DIGITS = re.compile(rb"\d+")
-_FEWEST = 3  # speakers, to tell a file put together of their words from one where each spoke once
+_LABEL = re.compile(rb"\n(?:\[[A-Za-z]+\d{1,6}\]:|\d{1,6}: |\[\d+,\d{1,7}\]<std\w+>)")
 _MOST = 20_000  # speakers that are remembered; a job has no more ranks than this
 
 
 class VoiceMeter:
-    """A scan meter that keeps the first and the last place of each line label."""
+    """A scan meter that notes which line labels each chunk has."""
 
     def __init__(self) -> None:
-        self._first: dict[bytes, int] = {}
-        self._last: dict[bytes, int] = {}
+        self._last: dict[bytes, tuple[int, int]] = {}  # label behind its newline -> offset and size of its last chunk
 
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         """Note the labels of one chunk of whole lines that starts at byte `offset`."""
         data = bytes(chunk)
         if b"]:" not in data and b": " not in data and b"]<std" not in data:
             return
-        for found in _LABEL.finditer(data):
-            label = found.group()
-            if label in self._last or len(self._last) < _MOST:
-                self._first.setdefault(label, offset + found.start())
-                self._last[label] = offset + found.start()
-
-    def held(self) -> Held:
-        """Tell whether the words of three speakers or more stand one after another, as `srun` and `cat` leave them."""
-        spans = sorted((first, self._last[label], label) for label, first in self._first.items())
-        if len(spans) < _FEWEST or any(a[1] > b[0] for a, b in pairwise(spans)):
-            return "no"
-        numbers = [int(digits[0]) for _, _, label in spans if (digits := _DIGITS.findall(label))]
-        return "sorted" if numbers == sorted(numbers) else "apart"
+        labels = set(_LABEL.findall(data))
+        if first := _LABEL.match(b"\n" + data[:64]):
+            labels.add(first.group())
+        if len(self._last) + len(labels) > _MOST:
+            labels &= self._last.keys()
+        self._last.update(dict.fromkeys(labels, (offset, len(data))))
 
     def lines(self, text: TextView) -> dict[int, Line]:
         """Return the last line of each global rank that was heard."""
         found: dict[int, Line] = {}
-        for offset in sorted(self._last.values()):
+        for offset in sorted(self._places(text)):
             line = text.line_at(offset)
             rank = line.rank if line.rank is not None else line.local_rank
-            if rank is not None and (rank not in found or found[rank].number < line.number):
+            if rank is not None:
                 found[rank] = line
         return found
+
+    def _places(self, text: TextView) -> Iterator[int]:
+        chunks: dict[tuple[int, int], list[bytes]] = {}
+        for label, place in self._last.items():
+            chunks.setdefault(place, []).append(label)
+        for (offset, size), labels in chunks.items():
+            data = b"\n" + text.read(offset, offset + size)
+            for label in labels:
+                at = data.rfind(label)
+                if at >= 0:
+                    yield offset + at
 
 
 def voices_of(meter: VoiceMeter, text: TextView) -> dict[int, Evidence]:

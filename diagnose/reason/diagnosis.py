@@ -11,7 +11,7 @@ from diagnose.classes import replace
 from diagnose.facts.defaults import defaults_for
 from diagnose.facts.model import Observation, SourceRecord
 from diagnose.facts.run import Facts
-from diagnose.read.model import Problem
+from diagnose.read.model import Evidence, Problem
 from diagnose.reason import words
 from diagnose.reason.action import action_for
 from diagnose.reason.attempts import earlier_attempts, number_attempts
@@ -38,7 +38,7 @@ from diagnose.reason.slow import (
     speed_facts,
     unmeasured,
 )
-from diagnose.reason.straggler import SILENT, find_straggler, silent_incident
+from diagnose.reason.straggler import find_straggler, inferred_incident
 from diagnose.reason.unknown import last_words, unknown_exception
 
 
@@ -53,6 +53,7 @@ class Reasoner:
         reference: Reference = NO_REFERENCE,
     ) -> None:
         self.records, self.shifts = align(records)
+        self.shown: tuple[Evidence, ...] = ()  # lines that show what was inferred
         self.why = ""  # how the root was inferred, where no line says it
         self.catalogue = catalogue
         found = [each for index, record in enumerate(self.records) for each in incidents_of(record, index, catalogue)]
@@ -87,15 +88,15 @@ class Reasoner:
         return facts
 
     def _infer(self) -> None:
-        """Where no line says what failed, name the rank that the others waited for."""
-        pattern = self.catalogue.patterns.get(SILENT)
-        if self.choice.root is not None or pattern is None:
+        """Where no line says what failed, name the rank that the others waited for, or what they waited in."""
+        if self.choice.root is not None:
             return
         world = self.facts.value("run.world_size")
-        found = find_straggler(self.incidents, self.records, world if isinstance(world, int) else None)
-        if found is not None and found.evidence:
-            self.choice.root = Group([silent_incident(found, pattern)])
-            self.why = found.why
+        found = find_straggler(self.incidents, self.records, world if isinstance(world, int) else None, self.shifts)
+        incident = inferred_incident(found, self.catalogue) if found is not None else None
+        if found is not None and incident is not None:
+            self.choice.root = Group([incident])
+            self.why, self.shown = found.why, found.evidence[1:]
 
     def scope(self, incident: Incident | None, pattern_of: Any) -> EventScope:
         """Return what the conditions of a pattern can ask for."""
@@ -115,6 +116,7 @@ class Reasoner:
         if pattern is None:
             return unknown_exception(group)
         evidence = [each.evidence for each in group.incidents[:8]] + [each.evidence for each in proof[:4]]
+        evidence += self.shown if group.first.source < 0 else ()
         return make_finding(pattern, self.scope(group.first, pattern), evidence, confidence, why, self.framework)
 
     def slow_finding(self, found: Found) -> Finding | None:

@@ -9,7 +9,7 @@ from diagnose.facts.model import SourceRecord
 from diagnose.reason.incident import Incident
 from diagnose.reason.placement import Worker, offsets_of
 
-_STOPPED = ("-15", "143")  # torchrun stopped these itself
+STOPPED = ("-15", "143")  # torchrun stopped these itself
 
 
 def workers_of(incidents: Sequence[Incident]) -> dict[int, list[Worker]]:
@@ -96,7 +96,7 @@ def _rank(
         return local if one_node else None
     if each.role != "root" or each.lane:
         return None
-    following = [row for row in table if row.start > each.start and row.exitcode not in _STOPPED]
+    following = [row for row in table if row.start > each.start and row.exitcode not in STOPPED]
     wanted = next((row for row in following if row.first), following[0] if len(following) == 1 else None)
     return wanted.rank if wanted is not None and _dies_alike(each, wanted) else None
 

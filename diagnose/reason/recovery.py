@@ -47,8 +47,13 @@ class Progress:
         behind = self._steps[bisect_right(self._starts, incident.start) :]
         behind = [step for step in behind if time is None or step.time is None or step.time >= time]
         if self._held and time is None:
-            return [step for step in behind if step.lane.partition(" ")[0] == incident.label]
-        return behind
+            behind = [step for step in behind if step.lane.partition(" ")[0] == incident.label]
+        return behind if any(not self._drawn_again(step) for step in behind) else []
+
+    def _drawn_again(self, step: Step) -> bool:
+        """Tell whether a step repeats the one before it: a progress bar is drawn once more when it is closed."""
+        place = bisect_right(self._starts, step.start) - 1
+        return place > 0 and step.number is not None and self._steps[place - 1].number == step.number
 
     def between(self, start: int, end: int) -> bool:
         """Tell whether a step was finished between two positions."""

@@ -189,7 +189,8 @@ def test_log_redact_masks_the_report(tmp_path: Path, capsys: pytest.CaptureFixtu
     from diagnose.commands import main
 
     log = tmp_path / "job.log"
-    log.write_text("[rank0]: RuntimeError: login to redis://joe:Zq7w9Kd02LmX@host:6379/0 was refused\n")
+    frames = 'Traceback (most recent call last):\n  File "train.py", line 1, in <module>\n    connect()\n'
+    log.write_text(f"{frames}RuntimeError: login to redis://joe:Zq7w9Kd02LmX@host:6379/0 was refused\n")
     assert main(["log", "--redact", "--format", "json", str(log)]) == 0
     shown = capsys.readouterr().out
     assert "redis://joe:[masked]@host" in shown

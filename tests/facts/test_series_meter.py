@@ -52,7 +52,8 @@ def test_megatron_lines() -> None:
             "megatron",
             "Step Time : 3.05s GPU utilization: 70{n}.2MODEL_TFLOP/s/GPU\n"
             " [2026-05-06 11:20:05] iteration {n:8d}/      50 | consumed samples: 320 |"
-            " elapsed time per iteration (ms): 3050.4 | learning rate: 5.000000E-06 | global batch size:    32 | lm loss: 1.483921E+00 |\n",
+            " elapsed time per iteration (ms): 3050.4 |"
+            " learning rate: 5.000000E-06 | global batch size:    32 | lm loss: 1.483921E+00 |\n",
             {"ms": 3050.4, "tflops": 701.2},
         ),
         ("step-time", "Step Time : 3.{n}5s GPU utilization: 704.2TFLOP/s/GPU\n", {"ms": 3150.0, "tflops": 704.2}),

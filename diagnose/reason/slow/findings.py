@@ -61,8 +61,8 @@ def _why(change: Change, reference: Reference, count: int) -> str:
     against = "the golden figure" if change.against == "golden" else f"the good run {change.against}"
     return (
         f"The median of {count} steady iterations is {change.run:.1f} {change.unit}; {against} is "
-        f"{change.reference:.2f}: {change.percent:.1f} % ± {max(change.error, 0.05):.1f}. A regression begins at {reference.regression:g} %, a "
-        f"severe one at {SEVERE:g} %."
+        f"{change.reference:.2f}: {change.percent:.1f} % ± {max(change.error, 0.05):.1f}. "
+        f"A regression begins at {reference.regression:g} %, a severe one at {SEVERE:g} %."
     )
 
 
