@@ -49,7 +49,7 @@ def collect(
         result = scan(stream, index, probe.database, sampled, (series,) if metrics == "all" else ())
         text = Text(stream, index, source)
         record = _Collector(source, probe, result, text, meter, stream.modified).record()
-        record.voices, record.held = voices_of(voices, text), voices.held()
+        record.voices, record.held = voices_of(voices, text), voices.held(text)
         record.surveys = surveys_of(series, text)
         return told.placed(record) if told else record
 

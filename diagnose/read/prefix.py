@@ -45,6 +45,10 @@ _RAY = Lazy(
 )
 _TASK = Lazy(r"(\d{1,6}):(?: |$)", re.ASCII)
 _ISO = Lazy(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: |$)", re.ASCII)
+# A stamp before a speaker's label is a collector's (`ts`, `logger`), not the program's.
+_STAMPED_LABEL = Lazy(
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})? (?=\d{1,6}: |\[(?:rank|default|trainer)\d{1,6}\]:)", re.ASCII
+)
 _CRI = Lazy(r"(stdout|stderr) [FP](?: |$)", re.ASCII)
 # Tags of programs that speak for the job are taken off, those of daemons belong to the words.
 _SYSLOG_TAG = Lazy(
@@ -134,6 +138,10 @@ class _Peeler:
                 prefix.stream = cri[1]
                 return cri.end()
             return self.logger(at)
+        if not self.labels and text[at + 10 : at + 11] == " " and (match := _STAMPED_LABEL.match(text, at)):
+            full = stamps.DATED.match(text, at)
+            self.stamp(stamps.dated(full) if full else None)
+            return match.end()
         if not self.labels and prefix.task is None and (match := _TASK.match(text, at)):
             prefix.task = int(match[1])
             self.labels.append(match[1] + ":")

@@ -30,6 +30,7 @@ def choose(incidents: Sequence[Incident]) -> Choice:
     candidates = [
         each for each in incidents if each.role == "root" and not each.recovered and each.category != "performance"
     ]
+    candidates = [each for each in candidates if not _told_before(each, incidents)]
     candidates, choice.doubles = _one_a_chain(candidates)
     groups = _group(candidates)
     if not groups:
@@ -46,6 +47,20 @@ def choose(incidents: Sequence[Incident]) -> Choice:
         (choice.rivals if _rival(root, group) else choice.later).append(group)
     choice.confirmations = [each for each in incidents if _confirms(each, root)]
     return choice
+
+
+def _told_before(root: Incident, incidents: Sequence[Incident]) -> bool:
+    """Tell whether a root that says only how a process ended follows a symptom that names it among its effects."""
+    if root.pattern is None or root.pattern.conclusive:
+        return False
+    return any(
+        each.role == "cascade"
+        and not each.recovered
+        and each.pattern is not None
+        and root.pattern.id in each.pattern.explains
+        and _before(each, root) is not False
+        for each in incidents
+    )
 
 
 def _confirms(record: Incident, root: Group) -> bool:

@@ -17,6 +17,7 @@ from diagnose.reason.action import action_for
 from diagnose.reason.attempts import earlier_attempts, number_attempts
 from diagnose.reason.choice import Choice, choose
 from diagnose.reason.clocks import Shift, align
+from diagnose.reason.consequence import consequence
 from diagnose.reason.fallout import fallout_of
 from diagnose.reason.finding import make_finding
 from diagnose.reason.identity import identify
@@ -97,6 +98,11 @@ class Reasoner:
         if found is not None and incident is not None:
             self.choice.root = Group([incident])
             self.why, self.shown = found.why, found.evidence[1:]
+            return
+        hit = consequence(self.incidents, self.catalogue)
+        if hit is not None:
+            self.choice.root = Group([hit])
+            self.why = f"{words.place(hit.evidence)} is the first to be hit; nothing in these logs says by what."
 
     def scope(self, incident: Incident | None, pattern_of: Any) -> EventScope:
         """Return what the conditions of a pattern can ask for."""

@@ -35,7 +35,9 @@ def test_only_consequences(diagnose_logs: Diagnose) -> None:
     log = "".join(WATCHDOG.format(rank=rank, clock="10:10:01") for rank in (0, 1))
     diagnosis = diagnose_logs({"node-0.log": log})
     assert diagnosis.verdict == "symptom_only"
-    assert diagnosis.root_cause is None
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "collective-timed-out"
+    assert diagnosis.root_cause.confidence == "low"
     assert "other ranks or nodes" in diagnosis.summary
 
 

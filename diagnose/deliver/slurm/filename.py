@@ -5,11 +5,17 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections.abc import Sequence
+from itertools import islice
 
 from diagnose.deliver.slurm.job import Job
 
 _SYMBOL = re.compile(r"%(\d*)([A-Za-z%])")
 _MANY = frozenset("tNnsJ")  # one file a task, node or step; the job alone does not tell which
+_LOG = re.compile(r"\.(?:out|err|log|txt)(?:\.gz|\.zst|\.xz)?$")
+_TELLING = 4  # digits
+_ENTRIES = 50_000  # of a folder that are looked at
+_MOST = 2000  # files
 _WIDEST = 10  # Slurm ignores a larger width
 DEFAULT = "slurm-%j.out"
 DEFAULT_ARRAY = "slurm-%A_%a.out"
@@ -27,6 +33,30 @@ def log_paths(job: Job) -> list[str]:
         if expanded != os.devnull and expanded not in found:
             found.append(expanded)
     return found
+
+
+def related_logs(job: Job, paths: Sequence[str]) -> list[str]:
+    """Name further logs in the folders of `paths` whose names hold the job's number: those of `srun --output`.
+
+    A number of fewer than four digits stands in too many names to mean a job.
+    """
+    numbers = [number for number in (job.label, job.id) if len(number) >= _TELLING]
+    found: list[str] = []
+    for folder in dict.fromkeys(os.path.dirname(path) for path in paths):
+        if not numbers or not os.path.isabs(folder) or any(mark in folder for mark in "*?["):
+            continue
+        mark = re.compile("|".join(rf"(?<!\d){re.escape(number)}(?!\d)" for number in numbers))
+        found += [path for path in _logs(folder) if mark.search(os.path.basename(path)) and path not in paths]
+    return found[:_MOST]
+
+
+def _logs(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, _ENTRIES)]
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in sorted(names) if _LOG.search(name)]
 
 
 def expand(pattern: str, job: Job) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from diagnose.deliver.model import Event
 from diagnose.deliver.settings import SlurmSettings
-from diagnose.deliver.slurm.filename import log_paths
+from diagnose.deliver.slurm.filename import log_paths, related_logs
 from diagnose.deliver.slurm.job import Job
 from diagnose.deliver.task import Task, Text
 
@@ -45,13 +45,19 @@ def task_of(
     """Make the task that diagnoses a job and announces it; the arguments are those of `Task`."""
     return Task(
         event=event_of(job),
-        paths=tuple(log_paths(job)),
+        paths=tuple(all_logs(job)),
         texts=(Text(words_of(job), job.text, "slurm"),) if job.text else (),
         settings=settings,
         report=report,
         owner=owner,
         quiet_if_healthy=quiet_if_healthy,
     )
+
+
+def all_logs(job: Job) -> list[str]:
+    """Name the job's stdout and stderr, and the logs beside them that bear its number."""
+    paths = log_paths(job)
+    return [*paths, *related_logs(job, paths)]
 
 
 def words_of(job: Job) -> str:
@@ -78,4 +84,4 @@ def diagnose_job(job: Job, catalogue: Catalogue, *, exit_status: int | None = No
     if exit_status:
         told = f"subprocess.CalledProcessError: Command 'batch script' returned non-zero exit status {exit_status}.\n"
         extra.append(Source("exit status", content=told.encode()))
-    return api.diagnose(log_paths(job), catalogue=catalogue, extra=extra)
+    return api.diagnose(all_logs(job), catalogue=catalogue, extra=extra)

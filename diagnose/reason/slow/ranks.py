@@ -9,6 +9,7 @@ from diagnose.facts.model import Observation, SourceRecord
 from diagnose.facts.series import Survey
 from diagnose.facts.trend.changes import spread_of
 from diagnose.facts.trend.middle import median
+from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.slow.found import Found, percent
 
@@ -96,5 +97,5 @@ def _lag(seen: Observation) -> float:
     return _of(seen, "most") / least - 1 if least > 0 else 0.0
 
 
-def _lines(seen: Sequence[Observation]) -> tuple:  # type: ignore[type-arg]
+def _lines(seen: Sequence[Observation]) -> tuple[Evidence, ...]:
     return tuple(each.evidence for each in seen[:4] if each.evidence is not None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.deliver.slurm.filename import expand, log_paths
+from diagnose.deliver.slurm.filename import expand, log_paths, related_logs
 from diagnose.deliver.slurm.job import Job
 
 JOB = Job("124", "gpt", "alice", array_id="120", array_task="17", restarts=2, work_dir="/work/run")
@@ -48,6 +49,17 @@ def test_separate_stderr() -> None:
     assert log_paths(Job("9", stdout="/a.out", stderr="/a.err")) == ["/a.out", "/a.err"]
     assert log_paths(Job("9", stdout="/a.out", stderr="/a.out")) == ["/a.out"]
     assert log_paths(Job("9", stdout="/dev/null", stderr="/a.err")) == ["/a.err"]
+
+
+def test_logs_beside(tmp_path: Path) -> None:
+    """Logs of `srun --output` lie beside the job's own and bear its number; a small number is no sign."""
+    for name in ("log-gpt_48213_0.out", "48213.err", "148213.out", "48213.pt", "sbatch_gpt_48213.out"):
+        (tmp_path / name).write_text("")
+    own = str(tmp_path / "sbatch_gpt_48213.out")
+    found = related_logs(Job("48213", stdout=own), [own])
+    assert [Path(path).name for path in found] == ["48213.err", "log-gpt_48213_0.out"]
+    assert related_logs(Job("482", stdout=own), [own]) == []
+    assert related_logs(Job("48213"), ["relative.out", "/no/folder/x.out", "/a*/x.out"]) == []
 
 
 @given(st.text(st.characters(exclude_characters="%\\\0"), max_size=30))
