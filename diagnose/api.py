@@ -40,11 +40,11 @@ def diagnose(
     launch script); `env`, a file of NAME=value lines; `settings`, facts as KEY=VALUE; `patterns`, folders of further
     pattern files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name; `extra`,
     further sources that lie in no file (see `Source.content`); `golden`, the TFLOP/s/GPU that the run should reach;
-    `baseline`, the log of a good run; `regression`, percent below either from which on the run is degraded; `metrics`,
-    "all" iteration lines, those of a sample of large logs ("sampled"), or "off".
+    `baseline`, the log of a good run, for its speed and for what it printed; `regression`, percent below either from
+    which on the run is degraded; `metrics`, "all" iteration lines, those of a sample of large logs ("sampled"), or "off".
 
-    Raises ConfigFileError where `config`, `env` or a setting cannot be read, and BaselineError where `baseline` tells
-    no speed. Inputs that cannot be read do not raise: they stand in the result's inputs.
+    Raises ConfigFileError where `config`, `env` or a setting cannot be read, and BaselineError where `baseline` cannot.
+    Inputs that cannot be read do not raise: they stand in the result's inputs.
     """
     from diagnose.read import find_sources
     from diagnose.reason import reason
@@ -54,7 +54,22 @@ def diagnose(
     sources, problems = find_sources([str(path) for path in paths])
     reference = _reference(golden, baseline, regression, catalogue, engine)
     records = collect_all([*sources, *extra], catalogue, engine=engine, stdin=stdin, metrics=metrics)
-    return reason(records, catalogue, given=given, problems=problems, reference=reference)
+    diagnosis = reason(records, catalogue, given=given, problems=problems, reference=reference)
+    return _with_news(diagnosis, sources, baseline)
+
+
+def _with_news(diagnosis: Diagnosis, sources: Sequence[Source], baseline: str | Path | None) -> Diagnosis:
+    """Add what is new in the logs: against a good run, or, where no pattern knows the failure, against themselves."""
+    unexplained = diagnosis.verdict == "unknown" and diagnosis.root_cause is None
+    if diagnosis.verdict in ("no_failure", "degraded") or not (unexplained or baseline):
+        return diagnosis
+    from diagnose.classes import replace
+    from diagnose.facts.templates import known_templates, novel_lines
+    from diagnose.read import find_sources
+
+    known = known_templates(find_sources([str(baseline)])[0]) if baseline else None
+    news = novel_lines(sources, known)
+    return replace(diagnosis, notes=news) if news else diagnosis
 
 
 def _reference(
@@ -68,11 +83,10 @@ def _reference(
     if baseline is None:
         return Reference(golden, regression=regression)
     sources, problems = find_sources([str(baseline)])
-    found = baseline_of(collect_all(sources, catalogue, engine=engine))
-    if found is None:
-        reason = problems[0].what if problems else "no iteration lines with a step time"
-        raise BaselineError(f"{baseline}: {reason}")
-    return Reference(golden, *found, regression=regression)
+    if not sources:
+        raise BaselineError(f"{baseline}: {problems[0].what if problems else 'there is nothing to read'}")
+    steady, path = baseline_of(collect_all(sources, catalogue, engine=engine)) or (None, str(baseline))
+    return Reference(golden, steady, path, regression)
 
 
 def forecast(

@@ -93,7 +93,8 @@ def memory(asked: str, free: str, own: str, allocated: str, cached: str) -> str:
     return (
         f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {asked}. GPU 0 has a total capacity of "
         f"79.11 GiB of which {free} is free. Including non-PyTorch memory, this process has {own} memory in use. Of "
-        f"the allocated memory {allocated} is allocated by PyTorch, and {cached} is reserved by PyTorch but unallocated.\n"
+        f"the allocated memory {allocated} is allocated by PyTorch, and {cached} is reserved by PyTorch but "
+        "unallocated.\n"
     )
 
 

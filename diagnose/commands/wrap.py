@@ -12,7 +12,7 @@ import click
 @click.option("--timeout", type=click.FloatRange(1, 3600), metavar="SECONDS", help="For the diagnosis. Default: 60.")
 @click.option("--settings", metavar="FILE", help="The configuration file, in place of the one that is found.")
 @click.option("--patterns", multiple=True, metavar="DIR", help="More patterns, a folder or a file. Repeatable.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; reports and notifications are made.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no diagnosis; report files and notifications are made.")
 def wrap(
     command: tuple[str, ...],
     log: str | None,

@@ -10,6 +10,7 @@ from diagnose.catalogue.compile import Matcher, exception_name
 from diagnose.catalogue.model import Alternative, Near
 from diagnose.classes import replace
 from diagnose.facts.error_file import read_error_file
+from diagnose.facts.flight_recorder import read_flight_recorder
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
 from diagnose.facts.moment import moment_of
 from diagnose.facts.oom import read_oom
@@ -20,8 +21,19 @@ from diagnose.facts.series_meter import SeriesMeter
 from diagnose.facts.surveys import surveys_of
 from diagnose.facts.versions import versions_in
 from diagnose.facts.voices import VoiceMeter, voices_of
-from diagnose.facts.wrapped import joined, unexplained
-from diagnose.read import Kind, Line, LineIndex, Source, Text, Traceback, open_stream, read_tracebacks
+from diagnose.facts.wrapped import joined
+from diagnose.read import (
+    Evidence,
+    Kind,
+    Line,
+    LineIndex,
+    Source,
+    Text,
+    Traceback,
+    open_stream,
+    read_headless,
+    read_tracebacks,
+)
 from diagnose.scan import Hit, ScanResult, scan
 
 __all__ = ["Metrics", "Probe", "collect", "prepare"]
@@ -41,6 +53,8 @@ def collect(
     `metrics` says how much of the iteration lines' numbers is read: "all" of them, those of a sample of a large source,
     or none ("off").
     """
+    if source.kind is Kind.FLIGHT_RECORDER:
+        return read_flight_recorder(source)
     told = read_error_file(source) if source.kind is Kind.ERROR_FILE else None
     with open_stream(told.source if told else source, stdin=stdin) as stream:
         index, meter, voices = LineIndex(), ProgressMeter(), VoiceMeter()
@@ -49,7 +63,7 @@ def collect(
         result = scan(stream, index, probe.database, sampled, (series,) if metrics == "all" else ())
         text = Text(stream, index, source)
         record = _Collector(source, probe, result, text, meter, stream.modified).record()
-        record.voices, record.held = voices_of(voices, text), voices.held(text)
+        record.voices, record.held = voices_of(voices, text), voices.held()
         record.surveys = surveys_of(series, text)
         return told.placed(record) if told else record
 
@@ -73,7 +87,8 @@ class _Collector:
         self._meter = meter
         self._modified = modified
         heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == TRACEBACK]
-        self._tracebacks = [self._looked_at(unit) for unit in read_tracebacks(text, heads)]
+        units = read_tracebacks(text, heads) if heads else read_headless(text)
+        self._tracebacks = [self._looked_at(unit) for unit in units]
 
     def record(self) -> SourceRecord:
         source, result = self._source, self._result
@@ -92,9 +107,7 @@ class _Collector:
             cut=result.cut,
             sampled=result.sampled,
         )
-        events = list(self._events())
-        events += self._rejoined({event.traceback for event in events if event.traceback is not None})
-        record.events = sorted(events, key=lambda event: event.start)
+        record.events = sorted(self._rejoined(list(self._events())), key=lambda event: event.start)
         record.counts = self._counts()
         record.observations = self._observations()
         record.steps = self._steps()
@@ -140,16 +153,32 @@ class _Collector:
                     taken.add((candidate.pattern, event.start))
                     yield event
 
-    def _rejoined(self, explained: set[int]) -> Iterator[Event]:
-        """Look once more at messages that no event explains, with the lines that a terminal broke put together."""
-        for number, unit in unexplained(self._tracebacks, explained):
+    def _rejoined(self, events: list[Event]) -> list[Event]:
+        """Look once more at messages that a terminal broke into lines, put together again.
+
+        What their first line alone said gives way where the whole message says more of the same failure.
+        """
+        told = {event.traceback: event for event in events if event.traceback is not None}
+        for number, unit in enumerate(self._tracebacks):
             for text in joined(unit):
                 again = collect(Source("-"), self._probe, stdin=BytesIO(text.encode()), metrics="off").events
-                for event in again:
-                    told = (unit.final, unit.start, unit.lane, unit.rank, unit.local_rank, unit.node, unit.time, number)
-                    yield Event(event.pattern, event.alternative, event.captures, *told)
-                if again:
+                known = told.get(number)
+                better = [event for event in again if known is None or _says_more(event, known)]
+                if better:
+                    place = (
+                        unit.final,
+                        unit.start,
+                        unit.lane,
+                        unit.rank,
+                        unit.local_rank,
+                        unit.node,
+                        unit.time,
+                        number,
+                    )
+                    events = [event for event in events if event is not known]
+                    events += [Event(event.pattern, event.alternative, event.captures, *place) for event in better]
                     break
+        return events
 
     def _event(self, candidate: Candidate, hit: Hit) -> Event | None:
         line = self._text.line_at(hit.start, at=hit.at)
@@ -170,6 +199,8 @@ class _Collector:
             return False
         if alternative.exception or alternative.context == "exception":
             name = unit.type.rpartition(".")[2] if unit is not None else _type_in(line.body, alternative.exception)
+            if unit is not None and name not in alternative.exception and line.number > unit.message_lines[0]:
+                name = exception_name(line.body) or name  # a message that holds another exception's last line
             if not name or (alternative.exception and name not in alternative.exception):
                 return False
         if alternative.frame and (unit is None or not _in_frames(matcher, unit)):
@@ -208,7 +239,7 @@ class _Collector:
             candidate.pattern,
             candidate.number,
             _frame_captures(matcher, unit),
-            unit.final,
+            self._carried(number) or unit.final,
             unit.start,
             unit.lane,
             unit.rank,
@@ -225,7 +256,7 @@ class _Collector:
             candidate.pattern,
             candidate.number,
             found,
-            self._text.evidence(line),
+            self._raised(line, number) or self._text.evidence(line),
             line.start,
             line.lane,
             line.rank,
@@ -234,6 +265,16 @@ class _Collector:
             moment_of(line, self._modified),
             number,
         )
+
+    def _raised(self, line: Line, number: int | None) -> Evidence | None:
+        if number is None or self._tracebacks[number].final.line != line.number:
+            return None
+        return self._carried(number)
+
+    def _carried(self, number: int) -> Evidence | None:
+        """Return the last line of the original traceback that an exception's message holds: what was really raised."""
+        inner = [unit for unit in self._tracebacks if unit.caused == number and "Original Traceback" in unit.head.text]
+        return inner[-1].final if inner and inner[-1].type else None
 
     def _unit_of(self, line: Line) -> int | None:
         """Return the traceback that a line stands in: of the same speaker, by line numbers."""
@@ -289,6 +330,11 @@ class _Collector:
         ranks = {line.rank for line in (*head, *tail)} | {event.rank for event in record.events}
         ranks |= {unit.rank for unit in record.tracebacks}
         record.ranks = sorted(rank for rank in ranks if rank is not None)
+
+
+def _says_more(event: Event, known: Event) -> bool:
+    """Tell whether an event is the same failure in a wording that tells more: the earlier alternatives do."""
+    return event.pattern == known.pattern and event.alternative < known.alternative
 
 
 def _type_in(body: str, wanted: Sequence[str]) -> str | None:

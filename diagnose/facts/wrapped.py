@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
 from diagnose.read.model import Traceback
 
@@ -30,10 +29,3 @@ def _wrapped(lines: list[str], before: int) -> bool:
     if width not in _WIDTHS:
         return False
     return all(width - 20 <= len(line) <= width + 20 for line in lines[1:-1]) and len(lines[1]) > 0
-
-
-def unexplained(units: Iterable[Traceback], explained: set[int]) -> Iterator[tuple[int, Traceback]]:
-    """Yield the tracebacks with a message of several lines that no event stands in."""
-    for number, unit in enumerate(units):
-        if number not in explained and "\n" in unit.message:
-            yield number, unit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from diagnose.read.clean import clean, strip_escapes
+from diagnose.read.headless import read_headless
 from diagnose.read.index import LineIndex
 from diagnose.read.model import Clock, Evidence, Frame, Kind, Line, Problem, Source, Traceback
 from diagnose.read.prefix import Prefix, find_glued, split
@@ -29,6 +30,7 @@ __all__ = [
     "find_glued",
     "find_sources",
     "open_stream",
+    "read_headless",
     "read_tracebacks",
     "split",
     "strip_escapes",

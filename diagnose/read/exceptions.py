@@ -15,7 +15,7 @@ HEAD = Lazy(
     r"(?P<before>.{0,400}?)(?P<kind>\+ Exception Group |Original )?Traceback \(most recent call last\)"
     r"(?: ?─+\W*|:[ \t]*(?:\(RANK (?P<rank>\d{1,7})\))?[ \t]*(?P<after>\\n.*)?)$"
 )
-FILE = Lazy(r'File "([^"]{0,4096})", line (\d{1,9})(?:, in (.{0,500}))?$')
+FILE = Lazy(r'File "([^"]{0,4096})", line (\d{1,9})(?:, in(?: (.{0,500}))?)?$')
 RICH_FRAME = Lazy(r"(/[^\s:]{1,1000}|[^\s:]{1,1000}\.py):(\d{1,9}) in (\S{1,200})")
 RICH_CODE = Lazy(r"❱ +\d+ (.*)")
 SEPARATOR = Lazy(r" *\+[-+]+(?: (\d+|\.\.\.) )?-*$")  # between the members of an exception group
@@ -26,13 +26,16 @@ _FINAL = Lazy(
 )
 _KNOWN = Lazy(
     r".*(?:Error|Exception|Exit|Interrupt|Iteration|Timeout|Failure|Abort|Aborted|Cancelled|Cancel|Expired|Group"
-    r"|Unsupported|Empty|Full|Refused|Missing|NotFound|Warning|Fault|Killed|Again|Break"
+    r"|Unsupported|Empty|Full|Refused|Missing|NotFound|Warning|Fault|Killed|Again|Break|Failed"
     r"|error|timeout|exception|herror|gaierror)"
 )
 _NOT_TYPES_WORDS = """
 Note Hint Epoch Step Loss Rank Iteration Info Debug Warn Warning Error Usage Time Date File
 """
 _NOT_TYPES = frozenset(_NOT_TYPES_WORDS.split())
+
+# A type that ordinary words are not taken for, where no traceback's head stands before it.
+_PLAIN = Lazy(r"[A-Z]\w*[a-z]\w*(?:Error|Exception|Failed|Iteration)|error")
 
 # A line that begins like this is no part of an exception's message.
 _OTHER = Lazy(
@@ -72,6 +75,15 @@ def exception_of(words: str, *, sure: bool = False) -> tuple[str, str] | None:
         if sure or not last[0].isupper() or (last.isupper() and len(last) > 1) or not (dotted or match[3]):
             return None
     return name + (match[2] or ""), match[4] or ""
+
+
+def headless(words: str) -> tuple[str, str] | None:
+    """Read `Type: message` where no head says that a traceback begins: the type must be one beyond doubt."""
+    found = exception_of(words, sure=True)
+    if found is None or ":" not in words:
+        return None
+    last = found[0].partition("(")[0].rpartition(".")[2]
+    return found if _PLAIN.fullmatch(last) and (last != "error" or "." in found[0]) else None
 
 
 def is_other(words: str) -> bool:

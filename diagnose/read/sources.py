@@ -30,6 +30,9 @@ _SKIPPED_FOLDERS = frozenset(("__pycache__", "node_modules", "site-packages"))
 
 _KERNEL_NAME = Lazy(r"(?:^|[._-])(?:dmesg|kern|kernel|journal|journalctl|syslog|messages)(?:$|[._-])", re.IGNORECASE)
 _SLURM_NAME = Lazy(r"(?:^|[._-])(?:slurmctld|slurmd|slurmdbd|scontrol|sacct)(?:$|[._-])", re.IGNORECASE)
+_DUMP_NAME = Lazy(
+    r"(?:nccl|comm_?lib|flight|fr|pg)[-_]?(?:trace|recorder|dump)(?:s|[-_]?rank)?[-_]?\d{1,7}(?:\.(?:pkl|pickle|json))?$", re.IGNORECASE
+)
 _KERNEL_LINE = re.compile(
     rb"(?:<\d+>)?\[ *\d+\.\d{3,}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\]|.{0,120} kernel: "
 )
@@ -117,7 +120,7 @@ def _take_file(path: str, status: os.stat_result, search: _Search) -> None:
     search.seen.add(key)
     if not head:
         search.problems.append(Problem(path, "the file is empty"))
-    elif decoder_for(head) is None and is_binary(head):
+    elif decoder_for(head) is None and is_binary(head) and not is_dump(os.path.basename(path), head):
         search.problems.append(Problem(path, "this looks like a binary file, not a log; it is read all the same"))
     search.sources.append(describe(path, head))
 
@@ -132,7 +135,7 @@ def _take_directory(path: str, search: _Search) -> None:
             search.problems.append(Problem(path, what))
             return
         ending = _ending(name)
-        if name != "error.json" and ending in _NO_LOG:
+        if name != "error.json" and ending in _NO_LOG and not _DUMP_NAME.search(name):
             continue
         try:
             status = os.stat(entry_path)
@@ -150,7 +153,7 @@ def _take_directory(path: str, search: _Search) -> None:
                 Problem(entry_path, "it cannot be read: permission denied or disk error", fatal=True)
             )
             continue
-        if decoder_for(head) is None and is_binary(head):
+        if decoder_for(head) is None and is_binary(head) and not is_dump(name, head):
             continue
         logs += 1
         search.seen.add(key)
@@ -192,6 +195,14 @@ def is_binary(head: bytes) -> bool:
         return False
     odd = sum(map(head.count, (bytes((code,)) for code in (*range(7), *range(14, 27), *range(28, 32)))))
     return odd * 10 > len(head)
+
+
+def is_dump(name: str, head: bytes) -> bool:
+    """Is this a flight-recorder dump: by its name a pickle or JSON, or by its first bytes?"""
+    entries = b"pg_config" in head or b"entries" in head
+    if head[:1] == b"\x80":
+        return entries or _DUMP_NAME.search(name) is not None
+    return head[:1] == b"{" and entries and b'"pg_config"' in head
 
 
 def describe(path: str, head: bytes = b"") -> Source:
@@ -240,6 +251,8 @@ def _node(name: str) -> str | None:
 def _kind(name: str, head: bytes) -> Kind:
     if name == "error.json" or (head.startswith(b'{"message": {') and b'"extraInfo": {' in head):
         return Kind.ERROR_FILE
+    if is_dump(name, head):
+        return Kind.FLIGHT_RECORDER
     if _SLURM_NAME.search(name):
         return Kind.SLURM
     if _KERNEL_NAME.search(name):

@@ -65,7 +65,10 @@ class _Reader:
             if head is not None and line.start in self.wanted:
                 self.speakers[lane] = speaker = _Speaker(line)
                 self._look_back(speaker, line)
-                self._open(speaker, line, head)
+                if head["kind"] == "Original " and self._carrier(speaker, line, head):
+                    self._head(speaker, lane, line, head)
+                else:
+                    self._open(speaker, line, head)
         elif head is not None:
             speaker.last = line.number
             self._head(speaker, lane, line, head)
@@ -254,6 +257,17 @@ class _Reader:
         for line in block[begin + 1 :]:
             self._line(speaker, head.lane, line)
 
+    def _carrier(self, speaker: _Speaker, line: Line, head: re.Match[str]) -> bool:
+        """Read the exception whose message an "Original Traceback" is, where its own head was cut off."""
+        for earlier in self.text.before(line, 1):
+            said = earlier.body.removeprefix(head["before"]).strip()
+            if earlier.lane == line.lane and (found := words.headless(said)):
+                speaker.unit = Unit(earlier, before=head["before"])
+                speaker.unit.start_message(earlier, *found)
+                self.units.append(speaker.unit)
+                return True
+        return False
+
     def _finish(self, unit: Unit) -> None:
         if unit.final is None:
             unit.complete = False
@@ -271,7 +285,7 @@ class _Reader:
         kept = [unit for unit in self.units if unit.final or unit.frames or id(unit) in open_units]
         kept.sort(key=lambda unit: unit.head.start)
         places = {id(unit): at for at, unit in enumerate(kept)}
-        return [_traceback(self.text, unit, places) for unit in kept]
+        return [as_traceback(self.text, unit, places) for unit in kept]
 
 
 def _outermost(unit: Unit) -> Unit:
@@ -280,7 +294,8 @@ def _outermost(unit: Unit) -> Unit:
     return unit
 
 
-def _traceback(text: Text, unit: Unit, places: dict[int, int]) -> Traceback:
+def as_traceback(text: Text, unit: Unit, places: dict[int, int]) -> Traceback:
+    """Make what was read of one exception a value; `places` holds the positions of those it can point at."""
     head, final = unit.head, unit.final or unit.head
     return Traceback(
         head=text.evidence(head),

@@ -53,6 +53,7 @@ class Unit:
         self._rich = rich
         self._prefix = _shape(before)
         self._base: int | None = None
+        self._flat = False  # all indentation was lost: code stands where frames do
         self._wrapped = ""
         self._bytes = 0
         self._lines = 0
@@ -102,20 +103,28 @@ class Unit:
         indent = len(text) - len(said)
         if words.MARKERS.match(said):
             return Verdict.TAKEN
-        if indent > base and self.frames:
-            if words.is_other(said):
-                return self._stray()
-            if not self.frames[-1].code:
-                last = self.frames[-1]
-                self.frames[-1] = Frame(last.file, last.line, last.function, said[:500])
+        if indent == base + 2 and self.frames and (found := words.headless(said)):
+            self._base = indent  # a reporter indented all but the head
+            self.start_message(line, *found)
             return Verdict.TAKEN
+        if indent > base and self.frames:
+            return self._stray() if words.is_other(said) else self._code(said)
         if indent < base:
             return Verdict.OVER
-        found = words.exception_of(said, sure=not self.frames or self._junk > 0)
+        flat = self._flat and bool(self.frames) and not self.frames[-1].code
+        found = words.exception_of(said, sure=not self.frames or self._junk > 0 or flat)
         if found is not None:
             self.start_message(line, *found)
             return Verdict.TAKEN
+        if flat and not words.is_other(said):
+            return self._code(said)
         return self._stray()
+
+    def _code(self, said: str) -> Verdict:
+        if not self.frames[-1].code:
+            last = self.frames[-1]
+            self.frames[-1] = Frame(last.file, last.line, last.function, said[:500])
+        return Verdict.TAKEN
 
     def _stray(self) -> Verdict:
         self._junk += 1
@@ -132,6 +141,7 @@ class Unit:
         self._wrapped = ""
         if self._base is None:
             self._base = max(0, len(text) - len(text.lstrip()) - 2)
+            self._flat = text == text.lstrip()
         self._add(Frame(match[1], int(match[2]), match[3] or ""))
         return Verdict.TAKEN
 

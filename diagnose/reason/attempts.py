@@ -32,10 +32,10 @@ def _marks(found: Sequence[Incident]) -> dict[int, list[int]]:
 
 
 def number_attempts(found: Sequence[Incident], records: Sequence[SourceRecord]) -> int:
-    """Write into each incident which attempt it belongs to; return the number of the last attempt that reports anything.
+    """Write into each incident which attempt it belongs to; return the number of the last one that reports anything.
 
-    Attempts come from paths (torchrun's `attempt_1`) or, inside one log, from a pattern that marks a restart and from the
-    agent's reports of failed workers.
+    Attempts come from paths (torchrun's `attempt_1`) or, inside one log, from a pattern that marks a restart and from
+    the agent's reports of failed workers.
     """
     numbered = {index: record.attempt for index, record in enumerate(records) if record.attempt is not None}
     offset = max(numbered.values(), default=0)

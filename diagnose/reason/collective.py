@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from diagnose.classes import dataclass
+from diagnose.facts.flight_recorder import KEY
 from diagnose.facts.model import SourceRecord
 from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
 
-TRACE = "collective.trace"  # the observation that a flight-recorder dump yields
 # A rank's number inside the group follows; the group's unique name is the better one, its number counts per process.
 _GROUP = re.compile(r"\[PG (?:ID )?(\w{1,40}) (?:PG GUID (\w{1,40})(?:\(([^)]{0,80})\))? )?Rank \d+\]")
 # Operations whose sizes are the same on all ranks of the group.
@@ -95,7 +95,7 @@ def _dumped(records: Sequence[SourceRecord]) -> Iterable[tuple[int, str, State]]
     for record in records:
         for each in record.observations:
             value = each.value
-            if each.key != TRACE or not isinstance(value, dict) or each.evidence is None:
+            if each.key != KEY or not isinstance(value, dict) or each.evidence is None:
                 continue
             rank, group = value.get("rank"), value.get("group")
             if isinstance(rank, int) and isinstance(group, str):
@@ -105,6 +105,17 @@ def _dumped(records: Sequence[SourceRecord]) -> Iterable[tuple[int, str, State]]
                 )
                 op, sizes = str(value.get("op") or ""), str(value.get("sizes") or "")
                 yield rank, group, State(rank, each.evidence, enqueued, completed, seq, op, sizes)
+
+
+def members_of(records: Sequence[SourceRecord]) -> set[int]:
+    """Return the ranks that dumps name as members of the largest group."""
+    groups = [
+        {rank for rank in ranks if isinstance(rank, int)}
+        for record in records
+        for each in record.observations
+        if each.key == KEY and isinstance(each.value, dict) and isinstance(ranks := each.value.get("ranks"), list)
+    ]
+    return max(groups, key=len, default=set())
 
 
 def in_order(groups: States) -> list[tuple[str, Mapping[int, State]]]:

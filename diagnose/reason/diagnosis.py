@@ -9,7 +9,7 @@ from diagnose.catalogue.condition import Seen
 from diagnose.catalogue.model import Catalogue
 from diagnose.classes import replace
 from diagnose.facts.defaults import defaults_for
-from diagnose.facts.model import Observation, SourceRecord
+from diagnose.facts.model import Event, Observation, SourceRecord
 from diagnose.facts.run import Facts
 from diagnose.read.model import Evidence, Problem
 from diagnose.reason import words
@@ -20,6 +20,7 @@ from diagnose.reason.clocks import Shift, align
 from diagnose.reason.consequence import consequence
 from diagnose.reason.fallout import fallout_of
 from diagnose.reason.finding import make_finding
+from diagnose.reason.heard import never_joined
 from diagnose.reason.identity import identify
 from diagnose.reason.incident import Group, Incident, incidents_of
 from diagnose.reason.missing import missing_of
@@ -30,6 +31,7 @@ from diagnose.reason.result import Confidence, Diagnosis, Finding, Input, Run, V
 from diagnose.reason.risks import risks_of
 from diagnose.reason.run import framework_of, run_of, summary_facts
 from diagnose.reason.scope import EventScope
+from diagnose.reason.silence import ENDED_BY_SCHEDULER, HUNG, silence_before
 from diagnose.reason.slow import (
     NO_REFERENCE,
     Found,
@@ -90,10 +92,13 @@ class Reasoner:
 
     def _infer(self) -> None:
         """Where no line says what failed, name the rank that the others waited for, or what they waited in."""
+        value = self.facts.value("run.world_size")
+        world = value if isinstance(value, int) else None
         if self.choice.root is not None:
+            self._hung(self.choice.root, world)
+            self._absent(self.choice.root, world)
             return
-        world = self.facts.value("run.world_size")
-        found = find_straggler(self.incidents, self.records, world if isinstance(world, int) else None, self.shifts)
+        found = find_straggler(self.incidents, self.records, world, self.shifts)
         incident = inferred_incident(found, self.catalogue) if found is not None else None
         if found is not None and incident is not None:
             self.choice.root = Group([incident])
@@ -103,6 +108,35 @@ class Reasoner:
         if hit is not None:
             self.choice.root = Group([hit])
             self.why = f"{words.place(hit.evidence)} is the first to be hit; nothing in these logs says by what."
+
+    def _hung(self, root: Group, world: int | None) -> None:
+        """Where the scheduler ended a job that was silent for long, the hang is the root, not the scheduler's word."""
+        first = root.first
+        if first.kind not in ENDED_BY_SCHEDULER:
+            return
+        silence = silence_before(first, self.records, world, self.shifts)
+        pattern = self.catalogue.patterns.get(HUNG)
+        if silence is None or pattern is None:
+            return
+        if not silence.hang:
+            self.why = f"{_why(self.choice, self.shifts)} The last progress was {words.span(silence.seconds)} before."
+            return
+        event = Event(HUNG, 0, silence.captures(), first.evidence, 0, node=first.node)
+        self.choice.later.insert(0, root)
+        self.choice.root, self.choice.rivals = Group([Incident(-1, 0, first.evidence, pattern, event)]), []
+        self.shown = (silence.last.evidence, *(line for _, line in silence.quiet[:3]))
+        self.why = f"{words.place(first.evidence)} ended the job, which was {silence.tell()}. No line before it says why."
+
+    def _absent(self, root: Group, world: int | None) -> None:
+        """Where ranks waited in vain for others to join, name those of which there is no word."""
+        if root.first.kind != "rendezvous-timeout":
+            return
+        absent = never_joined(self.incidents, self.records, world)
+        if absent:
+            who = words.ranks(absent)
+            self.why = f"{_why(self.choice, self.shifts)} No such line, and no other word, comes from {who}."
+            if len(absent) == 1:
+                root.first.evidence = replace(root.first.evidence, rank=absent[0])
 
     def scope(self, incident: Incident | None, pattern_of: Any) -> EventScope:
         """Return what the conditions of a pattern can ask for."""

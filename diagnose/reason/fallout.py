@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnose.facts.model import Event
 from diagnose.reason import words
 from diagnose.reason.choice import Choice
 from diagnose.reason.incident import Incident
 from diagnose.reason.result import Fallout
+from diagnose.reason.waited import waited
 
 _ROLES = ("cascade", "teardown", "wrapper", "confirmation", "root")
-_WAITED = ("ran_for", "timeout_ms", "ms")  # captures of time-outs, all in milliseconds
 
 
 def fallout_of(incidents: Sequence[Incident], choice: Choice) -> tuple[Fallout, ...]:
@@ -68,11 +67,11 @@ def _why(first: Incident, told: Sequence[Incident], root: Incident | None, doubl
     if double:
         return f"{where} tells the same failure again"
     who = words.speaker(first.evidence) or where
-    waited = _waited(first.event) if first.event else None
-    if waited is not None and first.time is not None:
-        return f"{who} waited from {words.clock(first.time - waited)} on, for {words.span(waited)}; {origin}"
-    if waited is not None:
-        return f"{who} waited for {words.span(waited)} ({where}); {origin}"
+    long = waited(first)
+    if long is not None and first.time is not None:
+        return f"{who} waited from {words.clock(first.time - long)} on, for {words.span(long)}; {origin}"
+    if long is not None:
+        return f"{who} waited for {words.span(long)} ({where}); {origin}"
     if first.role == "wrapper":
         return f"the launcher sums up at {where} what happened before it; {origin}"
     if first.role == "teardown":
@@ -95,14 +94,3 @@ def _origin(root: Incident) -> str:
 def _moment(incident: Incident) -> str:
     place = words.place(incident.evidence)
     return f"{words.clock(incident.time)} ({place})" if incident.time is not None else place
-
-
-def _waited(event: Event) -> float | None:
-    """Return how long a timed-out operation had waited, in seconds."""
-    for name in _WAITED:
-        text = event.captures.get(name, "")
-        try:
-            return float(text) / 1000
-        except ValueError:
-            continue
-    return None

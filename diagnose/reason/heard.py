@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from diagnose.facts.model import SourceRecord
 from diagnose.read.model import Evidence, Kind
 from diagnose.reason.clocks import Shift
+from diagnose.reason.incident import Incident
 
 _LARGEST = 100_000  # ranks: a larger world is a misread number
 _SLACK = 2.0  # seconds between a rank's last words and the moment at which the others began to wait
@@ -20,6 +21,29 @@ def everyone_of(records: Sequence[SourceRecord], world: int | None) -> set[int]:
     heard = {rank for record in records for rank in (*record.ranks, *record.voices)}
     heard |= {record.rank for record in records if record.rank is not None}
     return heard | set(range(max(heard, default=-1) + 1)) if max(heard, default=0) < _LARGEST else heard
+
+
+def never_joined(incidents: Sequence[Incident], records: Sequence[SourceRecord], world: int | None) -> tuple[int, ...]:
+    """Return the ranks of which nothing is heard in a job whose others waited for them to join; empty where most are mute.
+
+    Arguments: the incidents of the last attempt, all records, and the world size where it is known.
+    """
+    told = next((_joined(each) for each in incidents if _joined(each)), None)
+    everyone = everyone_of(records, told[1] if told else world)
+    heard = {each.rank for each in incidents} | {rank for record in records for rank in (*record.ranks, *record.voices)}
+    heard |= {record.rank for record in records if record.bytes}
+    absent = tuple(sorted(everyone - heard))
+    if told is not None and len(absent) != told[1] - told[0]:
+        return ()
+    return absent if len(absent) * 2 <= len(everyone) else ()
+
+
+def _joined(incident: Incident) -> tuple[int, int] | None:
+    captures = incident.event.captures if incident.event else {}
+    try:
+        return int(captures["joined"]), int(captures["world"])
+    except (KeyError, ValueError):
+        return None
 
 
 def last_words(

@@ -17,7 +17,7 @@ from diagnose.facts.model import Event, SourceRecord
 from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.clocks import Shift
-from diagnose.reason.collective import State, in_order, odd_ones, outsiders, states_of, stuck_inside, tell
+from diagnose.reason.collective import State, in_order, members_of, odd_ones, outsiders, states_of, stuck_inside, tell
 from diagnose.reason.heard import everyone_of, last_words
 from diagnose.reason.identity import STOPPED, workers_of
 from diagnose.reason.incident import Incident
@@ -57,8 +57,9 @@ class Search:
         self.records = records
         self.waiting = [each for each in incidents if each.pattern and each.pattern.victim and not each.recovered]
         self.said = {each.rank for each in self.waiting if each.rank is not None}
-        self.everyone = everyone_of(records, world) | self.said
         self.states = states_of(self.waiting, records)
+        self.said |= {rank for group in self.states.values() for rank, state in group.items() if state.inside}
+        self.everyone = everyone_of(records, world) | self.said | members_of(records)
         self.shifts = shifts
         self.told = {(each.evidence.path, each.evidence.line) for each in incidents}
         starts = [each.time - (waited(each) or 0.0) for each in self.waiting if each.time is not None]
@@ -214,7 +215,7 @@ def _desync(search: Search) -> Straggler | None:
 
 def _inside(search: Search) -> Straggler | None:
     """All ranks are inside the same operation."""
-    if len(search.everyone) < 2 or search.everyone - search.said - _dumped(search.states):
+    if len(search.everyone) < 2 or search.everyone - search.said:
         return None
     for group, states in in_order(search.states):
         state = stuck_inside(states)
@@ -230,10 +231,6 @@ def _inside(search: Search) -> Straggler | None:
         captures = {"seq": str(state.seq), "op": state.op or "operation", "completed": str(state.completed)}
         return Straggler(FIRST if never else INSIDE, (), evidence, why, captures)
     return None
-
-
-def _dumped(states: Mapping[str, Mapping[int, State]]) -> set[int]:
-    return {rank for group in states.values() for rank in group}
 
 
 def _others(states: Mapping[int, State], state: State) -> list[State]:

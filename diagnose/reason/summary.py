@@ -50,4 +50,7 @@ def _elsewhere(diagnosis: Diagnosis) -> str:
     if root is not None and root.category in ("node", "host-memory", "gpu-hardware"):
         node = root.evidence[0].node
         return f"the kernel log of {node}" if node else "the kernel log of its node"
+    unheard = next((each for each in diagnosis.missing if each.startswith(("no log of rank", "no word of rank"))), None)
+    if unheard is not None:
+        return f"the logs of {unheard.partition(' of ')[2].partition(' (')[0]}, which are not here"
     return "the logs of the other ranks or nodes"

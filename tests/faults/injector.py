@@ -162,7 +162,7 @@ def _lay_out(said: list[Said], layout: str, folder: Path) -> None:
         kept = files.setdefault(name, [])
         code = int(text[len(_EXIT) :]) if text.startswith(_EXIT) else None
         if code is None:
-            kept.append(line)
+            kept.append(line)  # a rank that says nothing leaves an empty file
         elif code and layout in ("labels", "colours"):
             ends.append(f"srun: error: node-{node}: task {rank}: {_END.get(code, f'Exited with exit code {code}')}")
     for name, lines in files.items():

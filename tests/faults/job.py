@@ -107,6 +107,7 @@ def main() -> None:
     dist.barrier()
     dist.distributed_c10d._set_pg_timeout(timedelta(seconds=TIMEOUT))
     if rank == 0:
+        print(f"using world size: {world}, data-parallel size: {world}, tensor-model-parallel size: 1", flush=True)
         print(f"[before the start of training step] datetime: {datetime.now():%Y-%m-%d %H:%M:%S} ", flush=True)
     worker_faults = FAULT in ("worker-json", "worker-killed", "loader-hang") and rank == FAULT_RANK
     loader = iter(torch.utils.data.DataLoader(Corpus(worker_faults), batch_size=8, num_workers=1))

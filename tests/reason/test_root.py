@@ -165,8 +165,8 @@ def test_counters_name_the_straggler(diagnose_logs: Diagnose) -> None:
     """Equal enqueued and completed numbers mean that the rank never entered the collective."""
     line = (
         "[rank{rank}]:[E506 10:10:01.102 ProcessGroupNCCL.cpp:1785] [PG ID 0 PG GUID 0 Rank {rank}] Exception (either "
-        "an error or timeout) detected by watchdog at work: 11, last enqueued NCCL work: {enqueued}, last completed NCCL "
-        "work: 10.\n"
+        "an error or timeout) detected by watchdog at work: 11, last enqueued NCCL work: {enqueued}, last completed "
+        "NCCL work: 10.\n"
     )
     log = "".join(line.format(rank=rank, enqueued=10 if rank == 1 else 11) for rank in range(4))
     diagnosis = diagnose_logs({"train.log": log})

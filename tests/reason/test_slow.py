@@ -221,11 +221,13 @@ def test_baseline(bench: Bench) -> None:
 
 
 def test_reference_that_cannot_be_used(bench: Bench) -> None:
-    """A golden figure needs TFLOP/s in the log, and a baseline needs iterations."""
+    """A golden figure needs TFLOP/s in the log, a baseline needs iterations, and must be there."""
     text = megatron_lines(times()).replace("throughput per GPU (TFLOP/s/GPU)", "x")
     assert any("TFLOP/s/GPU" in each for each in bench.diagnose(text, golden=GOLDEN).missing)
-    with pytest.raises(BaselineError, match=r"empty\.log: no iteration lines"):
-        bench.diagnose(text, baseline=bench.write("nothing here\n", "empty.log"))
+    wordless = bench.diagnose(text, baseline=bench.write("nothing here\n", "empty.log"))
+    assert any("no number in common" in each for each in wordless.missing)
+    with pytest.raises(BaselineError, match=r"absent\.log: there is no such file"):
+        bench.diagnose(text, baseline="absent.log")
     with pytest.raises(ValueError, match="golden"):
         bench.diagnose(text, golden=-1.0)
 

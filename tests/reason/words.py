@@ -31,7 +31,7 @@ OUT_OF_MEMORY = (
     "of which 121.00 MiB is free. Including non-PyTorch memory, this process has 78.90 GiB memory in use. Of the "
     "allocated memory 63.40 GiB is allocated by PyTorch, and 11.93 GiB is reserved by PyTorch but unallocated."
 )
-GLOO_CLOSED = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:4711."
+GLOO_CLOSED = "RuntimeError: [/src/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:4711."
 WATCHDOG = (
     "[rank{rank}]:[E506 {clock}.102 ProcessGroupNCCL.cpp:616] [Rank {rank}] Watchdog caught collective operation "
     "timeout: WorkNCCL(SeqNum=88123, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600012 "

@@ -35,7 +35,7 @@ class Options:
     timeout: float | None = None  # seconds for the diagnosis; None takes the configuration's
     settings: str | None = None  # configuration file
     patterns: tuple[str, ...] = ()
-    quiet: bool = False  # True: nothing is printed
+    quiet: bool = False  # True: no diagnosis is printed; warnings are
 
 
 class _InterruptedError(Exception):

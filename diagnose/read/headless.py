@@ -1,0 +1,43 @@
+"""Reads exceptions that stand in a log without a traceback's head: cut out of a report, or printed by themselves."""
+
+from __future__ import annotations
+
+from diagnose.read import exceptions as words
+from diagnose.read.model import Line, Traceback
+from diagnose.read.text import Text
+from diagnose.read.traceback import as_traceback
+from diagnose.read.unit import Unit, Verdict
+
+_GOES_ON = (Verdict.TAKEN, Verdict.SKIPPED)
+
+
+def read_headless(text: Text, limit: int = 120) -> list[Traceback]:
+    """Read the exceptions among the last `limit` lines of a log that holds no head of a traceback.
+
+    The frames that are left above an exception are read with it.
+    """
+    units: list[Unit] = []
+    open_units: dict[str, Unit] = {}
+    for line in text.last(limit):
+        unit = open_units.get(line.lane)
+        if unit is not None and unit.feed(line, line.body) in _GOES_ON:
+            continue
+        open_units.pop(line.lane, None)
+        begun = _begin(line)
+        if begun is not None:
+            open_units[line.lane] = begun
+            units.append(begun)
+    return [as_traceback(text, unit, {}) for unit in units if unit.final]
+
+
+def _begin(line: Line) -> Unit | None:
+    said = line.body.strip()
+    found = words.headless(said)
+    if found is None and words.FILE.match(said) is None:
+        return None
+    unit = Unit(line)
+    if found is not None:
+        unit.start_message(line, *found)
+    else:
+        unit.feed(line, line.body)
+    return unit
