@@ -215,7 +215,7 @@ def reason(
         fallout=fallout_of(work.incidents, work.choice),
         risks=(*filter(None, map(work.slow_finding, slow)), *_foreseen(work, run, root, slow)),
         plan=plan_of(root, alternatives if verdict == "ambiguous" else ()),
-        action=action_for(verdict, root, group, work.catalogue),
+        action=action_for(verdict, root, group, work.catalogue, work.attempts),
         run=run,
         inputs=_inputs(work.records, problems),
         missing=(*missing_of(work.records, verdict, root), *unmeasured(work.records, reference)),

@@ -11,7 +11,6 @@ from diagnose.reason import words
 from diagnose.reason.result import Finding, Verdict
 
 _LARGEST = 100_000  # ranks: a larger world is a misread number
-_LABELLED = 2  # ranks that must be heard in a shared log before the others are called mute
 _EARLY = 60.0  # seconds by which a log ends too early to be only cut by a buffer
 _KERNEL_HELPS = ("node", "host-memory", "gpu-hardware", "cuda-error")
 
@@ -41,8 +40,8 @@ def _unheard(records: Sequence[SourceRecord], world: int | None) -> list[str]:
     own = {record.rank for record in records if record.rank is not None}
     heard = own | {rank for record in records for rank in (*record.ranks, *record.voices)}
     absent = [rank for rank in range(world) if rank not in (own or heard)]
-    if not heard or not absent or (not own and len(heard) < _LABELLED):
-        return []
+    if not heard or not absent or (not own and len(heard) * 2 < world):
+        return []  # in a shared log most ranks may have nothing to say
     return [f"no {'log' if own else 'word'} of {words.ranks(absent)} (of {world})"]
 
 
