@@ -36,7 +36,7 @@ _BY_WORD = (
     ("dataset", "data"),
     ("token", "data"),
     ("connection", "network"),
-    ("nan", "numerical"),
+    (" nan", "numerical"),
     ("must be", "config"),
     ("divisible", "config"),
 )

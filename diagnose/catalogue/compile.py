@@ -51,6 +51,15 @@ class Matcher:
             return None
         return found
 
+    def begins(self, body: str) -> bool:
+        """Tell whether a line's body begins with this wording, and the wording alone is long enough to be sure."""
+        compiled = self._compile(self.alternative.regex) if self.alternative.regex else None
+        try:
+            found = compiled.match(body, timeout=SEARCH_SECONDS) if compiled else None
+        except TimeoutError:
+            return False
+        return found is not None and found.end() >= 24
+
     def search_frame(self, frame: str) -> dict[str, str] | None:
         """Search one `file:line in function: code` with the alternative's `frame` expression."""
         return self.find(self.alternative.frame, frame)

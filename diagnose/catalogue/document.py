@@ -81,6 +81,17 @@ class Table:
 Node = Scalar | Items | Table
 
 
+def place_of(table: Table, *path: str | int) -> Where:
+    """Return the place of a value in a tree; of the nearest mapping or list around it where it is not there."""
+    node: Node = table
+    for step in path:
+        if isinstance(node, Table) and isinstance(step, str) and step in node.pairs:
+            node = node.pairs[step][1]
+        elif isinstance(node, Items) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+    return node.where
+
+
 class _StopError(Exception):
     """Ends the reading of one file with a trouble."""
 

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from diagnose.catalogue.cache import fetch, store
 from diagnose.catalogue.layers import Layers, find_layers
 from diagnose.catalogue.model import Catalogue, Trouble
+from diagnose.classes import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from diagnose.catalogue.document import Table
 
 
 def load(*, extra: Sequence[Path] = (), layers: bool = True, cache: bool = True) -> Catalogue:
@@ -30,12 +33,27 @@ def load(*, extra: Sequence[Path] = (), layers: bool = True, cache: bool = True)
     return store(found, catalogue) if cache else catalogue
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Pattern files that were read to be looked over."""
+
+    catalogue: Catalogue  # of all layers, these files among them
+    tables: dict[str, Table]  # the trees of the patterns that these files define, by id
+    troubles: list[Trouble]  # of these files, by path and line
+    shared_fixes: tuple[str, ...]  # ids, in their order
+
+
 def check_files(paths: Iterable[Path], *, layers: bool = True) -> list[Trouble]:
     """Check pattern files: everything that `load` checks, and their expressions tried on samples and hostile texts.
 
     Arguments: files or folders. One that belongs to no layer is checked as if it were laid over them. Returns the
     troubles of these files, by path and line.
     """
+    return examine_files(paths, layers=layers).troubles
+
+
+def examine_files(paths: Iterable[Path], *, layers: bool = True, samples: bool = True) -> Checked:
+    """Do the same and return what was read, too; without `samples` no expression is tried."""
     from diagnose.catalogue.assemble import assemble
     from diagnose.catalogue.form import Report
     from diagnose.catalogue.samples import try_samples
@@ -44,14 +62,15 @@ def check_files(paths: Iterable[Path], *, layers: bool = True) -> list[Trouble]:
     found = find_layers(given, layers=layers)
     wanted = _shown(found, given)
     state = assemble(found)
-    for pattern_id, pattern in state.patterns.items():
-        if pattern.origin in wanted:
-            report = Report()
-            try_samples(report, pattern, state.tables[pattern_id])
-            state.report.troubles += report.troubles
+    tables = {id: state.tables[id] for id, pattern in state.patterns.items() if pattern.origin in wanted}
+    for id, table in tables.items() if samples else ():
+        report = Report()
+        try_samples(report, state.patterns[id], table)
+        state.report.troubles += report.troubles
     named = {str(path) for path in given}
     troubles = {each for each in state.report.troubles if each.path in wanted or each.path in named}
-    return sorted(troubles, key=lambda each: (each.path, each.line, each.column, each.message))
+    ordered = sorted(troubles, key=lambda each: (each.path, each.line, each.column, each.message))
+    return Checked(state.catalogue(), tables, ordered, tuple(state.shared["fixes"]))
 
 
 def _shown(found: Layers, given: Sequence[Path]) -> set[str]:

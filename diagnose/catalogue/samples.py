@@ -6,7 +6,7 @@ import re
 from itertools import islice
 
 from diagnose.catalogue.compile import Matcher, compile_alternative
-from diagnose.catalogue.document import Items, Scalar, Table, Where
+from diagnose.catalogue.document import Table, Where, place_of
 from diagnose.catalogue.examine import runaway
 from diagnose.catalogue.form import Report
 from diagnose.catalogue.model import Alternative, Pattern, Sample
@@ -22,16 +22,16 @@ def try_samples(report: Report, pattern: Pattern, table: Table) -> None:
     texts = [sample.text for sample in pattern.samples_match]
     matchers = [compile_alternative(alternative) for alternative in pattern.match]
     for index, alternative in enumerate(pattern.match):
-        _try_hostile(report, alternative, _places(table, "match", index), texts)
-        _try_literals(report, matchers[index], _places(table, "match", index), texts)
+        _try_hostile(report, alternative, place_of(table, "match", index), texts)
+        _try_literals(report, matchers[index], place_of(table, "match", index), texts)
     for index, sample in enumerate(pattern.samples_match):
         bodies = [body for line in sample.text.split("\n") for body in _bodies(line)]
         if not any(_meets(matcher, body, lenient=True) for body in bodies for matcher in matchers):
-            where = _places(table, "samples", "match", index, "text")
+            where = place_of(table, "samples", "match", index, "text")
             report.add(where, "no alternative matches a line of this sample")
     for index, sample in enumerate(pattern.samples_no_match):
         if (number := _mistaken(matchers, sample)) is not None:
-            where = _places(table, "samples", "no_match", index, "text")
+            where = place_of(table, "samples", "no_match", index, "text")
             report.add(where, f"alternative {number + 1} matches this look-alike", "tighten it, or use `not` or `near`")
 
 
@@ -82,13 +82,3 @@ def _mistaken(matchers: list[Matcher], sample: Sample) -> int | None:
         if alone and any(_meets(matcher, line, lenient=False) for line in lines):
             return number
     return None
-
-
-def _places(table: Table, *path: str | int) -> Where:
-    node: Table | Items | Scalar = table
-    for step in path:
-        if isinstance(node, Table) and isinstance(step, str) and step in node.pairs:
-            node = node.pairs[step][1]
-        elif isinstance(node, Items) and isinstance(step, int) and step < len(node.items):
-            node = node.items[step]
-    return node.where

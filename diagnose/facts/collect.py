@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal
 from diagnose.catalogue.compile import Matcher, exception_name
 from diagnose.catalogue.model import Alternative, Near
 from diagnose.classes import replace
+from diagnose.facts.dying import carried, is_dying
 from diagnose.facts.error_file import read_error_file
 from diagnose.facts.flight_recorder import read_flight_recorder
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
@@ -87,8 +88,16 @@ class _Collector:
         self._meter = meter
         self._modified = modified
         heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == TRACEBACK]
-        units = read_tracebacks(text, heads) if heads else read_headless(text)
-        self._tracebacks = [self._looked_at(unit) for unit in units]
+        # A log without any head is often a piece of one: its last lines are read as what an exception left.
+        self._piece = text.last(_TAIL)[0].start if not heads and result.size else -1
+        units = [self._looked_at(unit) for unit in read_tracebacks(text, heads)]
+        known = {unit.final.line for unit in units}
+        first = min(heads, key=lambda line: line.start, default=None)
+        above = [unit for unit in read_headless(text, first) if unit.final.line not in known]
+        shifted = (
+            replace(unit, caused=unit.caused + len(above)) if unit.caused is not None else unit for unit in units
+        )
+        self._tracebacks = [*above, *shifted]
 
     def record(self) -> SourceRecord:
         source, result = self._source, self._result
@@ -127,7 +136,7 @@ class _Collector:
                 continue
             if _HEAD in line.body or talk >= _TALK:
                 break
-            talk += 1
+            talk += not is_dying(line.body)
         time = moment_of(head, self._modified)
         if time is None:
             time = moment_of(last, self._modified)
@@ -197,7 +206,9 @@ class _Collector:
     def _fits(self, alternative: Alternative, matcher: Matcher, line: Line, unit: Traceback | None) -> bool:
         if alternative.context == "line" and unit is not None:
             return False
-        if alternative.exception or alternative.context == "exception":
+        if unit is None and 0 <= self._piece <= line.start and matcher.begins(line.body.lstrip(" `>")):
+            pass  # the message without its type, as reports quote it
+        elif alternative.exception or alternative.context == "exception":
             name = unit.type.rpartition(".")[2] if unit is not None else _type_in(line.body, alternative.exception)
             if unit is not None and name not in alternative.exception and line.number > unit.message_lines[0]:
                 name = exception_name(line.body) or name  # a message that holds another exception's last line
@@ -239,7 +250,7 @@ class _Collector:
             candidate.pattern,
             candidate.number,
             _frame_captures(matcher, unit),
-            self._carried(number) or unit.final,
+            carried(self._tracebacks, number) or unit.final,
             unit.start,
             unit.lane,
             unit.rank,
@@ -269,12 +280,7 @@ class _Collector:
     def _raised(self, line: Line, number: int | None) -> Evidence | None:
         if number is None or self._tracebacks[number].final.line != line.number:
             return None
-        return self._carried(number)
-
-    def _carried(self, number: int) -> Evidence | None:
-        """Return the last line of the original traceback that an exception's message holds: what was really raised."""
-        inner = [unit for unit in self._tracebacks if unit.caused == number and "Original Traceback" in unit.head.text]
-        return inner[-1].final if inner and inner[-1].type else None
+        return carried(self._tracebacks, number)
 
     def _unit_of(self, line: Line) -> int | None:
         """Return the traceback that a line stands in: of the same speaker, by line numbers."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from lzma import LZMADecompressor
 
 _XZ_MEMORY = 128 * 1024 * 1024  # bytes: `xz -9` asks for 65 MB
+_GZIP_PIECE = 16 * 1024  # bytes: what is unfolded at once, and lost with it where it is damaged
 _ZSTD_WINDOW = 2**27  # bytes: what `zstd --long` asks for
 
 
@@ -47,15 +48,39 @@ class Rewound(io.RawIOBase):
         return len(part)
 
 
-def _gzip(raw: IO[bytes]) -> Reader:
+class _Gzip:
+    """Reads .gz and gives all that stands before a damage; what is no archive behind the last member is left alone."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self._decoder = _inflater()
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Give the next bytes; raises EOFError where the archive is cut."""
+        while True:
+            if self._decoder.eof:
+                rest = self._decoder.unused_data or self._raw.read(_GZIP_PIECE)
+                rest = rest.lstrip(b"\0") or self._raw.read(_GZIP_PIECE)
+                if not rest.startswith(b"\x1f\x8b"):
+                    return b""
+                self._decoder = _inflater()
+            else:
+                rest = self._decoder.unconsumed_tail or self._raw.read(_GZIP_PIECE)
+            if data := self._decoder.decompress(rest, max(size, 0)):
+                return bytes(data)
+            if not rest and not self._decoder.eof:
+                raise EOFError("the archive ends before its end marker")
+
+
+def _inflater() -> Any:
     try:
-        from isal import igzip
+        from isal import isal_zlib
 
-        return igzip.IGzipFile(fileobj=raw)  # type: ignore[no-untyped-call]
+        return isal_zlib.decompressobj(wbits=31)
     except ImportError:
-        import gzip
+        import zlib
 
-        return gzip.GzipFile(fileobj=raw)
+        return zlib.decompressobj(wbits=31)
 
 
 def _bzip2(raw: IO[bytes]) -> Reader:
@@ -141,7 +166,7 @@ def _zstd(raw: IO[bytes]) -> Reader:
 
 
 MAGIC: tuple[tuple[bytes, Callable[[IO[bytes]], Reader]], ...] = (
-    (b"\x1f\x8b\x08", _gzip),
+    (b"\x1f\x8b\x08", _Gzip),
     (b"BZh", _bzip2),
     (b"\xfd7zXZ\x00", _Xz),
     (b"\x28\xb5\x2f\xfd", _zstd),

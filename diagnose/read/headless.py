@@ -11,14 +11,15 @@ from diagnose.read.unit import Unit, Verdict
 _GOES_ON = (Verdict.TAKEN, Verdict.SKIPPED)
 
 
-def read_headless(text: Text, limit: int = 120) -> list[Traceback]:
+def read_headless(text: Text, before: Line | None = None, limit: int = 120) -> list[Traceback]:
     """Read the exceptions among the last `limit` lines of a log that holds no head of a traceback.
 
-    The frames that are left above an exception are read with it.
+    The frames that are left above an exception are read with it. With `before`, the first head of a log, the lines
+    above it are read: a report may be cut out inside the first traceback. Only an exception with frames counts there.
     """
     units: list[Unit] = []
     open_units: dict[str, Unit] = {}
-    for line in text.last(limit):
+    for line in text.last(limit) if before is None else reversed(list(text.before(before, limit))):
         unit = open_units.get(line.lane)
         if unit is not None and unit.feed(line, line.body) in _GOES_ON:
             continue
@@ -27,7 +28,7 @@ def read_headless(text: Text, limit: int = 120) -> list[Traceback]:
         if begun is not None:
             open_units[line.lane] = begun
             units.append(begun)
-    return [as_traceback(text, unit, {}) for unit in units if unit.final]
+    return [as_traceback(text, unit, {}) for unit in units if unit.final and (unit.frames or before is None)]
 
 
 def _begin(line: Line) -> Unit | None:

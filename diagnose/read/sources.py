@@ -31,7 +31,8 @@ _SKIPPED_FOLDERS = frozenset(("__pycache__", "node_modules", "site-packages"))
 _KERNEL_NAME = Lazy(r"(?:^|[._-])(?:dmesg|kern|kernel|journal|journalctl|syslog|messages)(?:$|[._-])", re.IGNORECASE)
 _SLURM_NAME = Lazy(r"(?:^|[._-])(?:slurmctld|slurmd|slurmdbd|scontrol|sacct)(?:$|[._-])", re.IGNORECASE)
 _DUMP_NAME = Lazy(
-    r"(?:nccl|comm_?lib|flight|fr|pg)[-_]?(?:trace|recorder|dump)(?:s|[-_]?rank)?[-_]?\d{1,7}(?:\.(?:pkl|pickle|json))?$", re.IGNORECASE
+    r"(?:nccl|comm_?lib|flight|fr|pg)[-_]?(?:trace|recorder|dump)(?:s|[-_]?rank)?[-_]?\d{1,7}(?:\.(?:pkl|pickle|json))?$",
+    re.IGNORECASE,
 )
 _KERNEL_LINE = re.compile(
     rb"(?:<\d+>)?\[ *\d+\.\d{3,}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\]|.{0,120} kernel: "
@@ -225,7 +226,7 @@ def describe(path: str, head: bytes = b"") -> Source:
         for folder in reversed(parts[-3:-1]):
             if rank is None and (match := _RANK_FOLDER.fullmatch(folder)):
                 rank = int(match[1])
-    node = _node(name) or next((part for part in reversed(parts[-5:-1]) if _NODE_FOLDER.fullmatch(part)), None)
+    node = _node(name) or next((part for part in reversed(parts[-7:-1]) if _NODE_FOLDER.fullmatch(part)), None)
     return Source(path, _kind(name, head), rank, local_rank, node, attempt, stream)
 
 

@@ -20,6 +20,7 @@ class Choice:
     root: Group | None = None
     rivals: list[Group] = field(default_factory=list)  # roots that cannot be told from it in time, best first
     later: list[Group] = field(default_factory=list)  # roots that came after it
+    untold: bool = False  # whether all of these came after it the logs do not tell
     doubles: list[Incident] = field(default_factory=list)  # the same failure told again by another pattern
     confirmations: list[Incident] = field(default_factory=list)  # records that prove the root
 
@@ -45,6 +46,7 @@ def choose(incidents: Sequence[Incident]) -> Choice:
         if group is root:
             continue
         (choice.rivals if _rival(root, group) else choice.later).append(group)
+    choice.untold = any(_before(root.first, each.first) is None and not _explains(root, each) for each in choice.later)
     choice.confirmations = [each for each in incidents if _confirms(each, root)]
     return choice
 

@@ -82,9 +82,7 @@ def _iterations(record: SourceRecord) -> dict[int, tuple[float, Evidence]]:
 
 def _difference(record: SourceRecord, reference: SourceRecord) -> Shift | None:
     return (
-        _by_iterations(record, reference)
-        or _by_collectives(record, reference)
-        or _by_begin_and_end(record, reference)
+        _by_iterations(record, reference) or _by_collectives(record, reference) or _by_begin_and_end(record, reference)
     )
 
 
@@ -131,8 +129,8 @@ def _collectives(record: SourceRecord) -> dict[tuple[str, ...], tuple[float, Evi
 def _by_begin_and_end(record: SourceRecord, reference: SourceRecord) -> Shift | None:
     """Believe in a zone where both the first and the last times differ by the same whole half hours."""
     bounds = (record.first_time, record.last_time, reference.first_time, reference.last_time)
-    if None in bounds or _same_writer(record, reference):
-        return None
+    if None in bounds or _same_writer(record, reference) or (_iterations(record) and _iterations(reference)):
+        return None  # iterations would have told
     begin, end = _gap(record.first_time, reference.first_time), _gap(record.last_time, reference.last_time)
     seconds = _zone(end)
     if not seconds or _zone(begin) != seconds or seconds % (2 * _QUARTER):
@@ -157,9 +155,7 @@ def _zone(seconds: float) -> float:
 
 def _overlap(record: SourceRecord, reference: SourceRecord) -> bool:
     start = max(record.first_time or 0.0, reference.first_time or 0.0)
-    end = min(record.last_time or 0.0, reference.last_time or 0.0)
-    shorter = min(_gap(each.last_time, each.first_time) for each in (record, reference))
-    return end - start >= shorter / 2
+    return start < min(record.last_time or 0.0, reference.last_time or 0.0)
 
 
 def _shows(record: SourceRecord, reference: SourceRecord, seconds: float) -> str:
@@ -203,7 +199,9 @@ def _with_boot(record: SourceRecord, deaths: Mapping[str, float]) -> SourceRecor
         died = deaths.get(event.captures.get("pid", ""))
         if since is not None and died is not None:
             boot = died - since
-            dated = [each if (own := _since_boot(each)) is None else replace(each, time=boot + own) for each in record.events]
+            dated = [
+                each if (own := _since_boot(each)) is None else replace(each, time=boot + own) for each in record.events
+            ]
             return replace(record, events=dated)
     return record
 

@@ -20,7 +20,9 @@ from diagnose.reason.incident import Incident
 # A rank's number inside the group follows; the group's unique name is the better one, its number counts per process.
 _GROUP = re.compile(r"\[PG (?:ID )?(\w{1,40}) (?:PG GUID (\w{1,40})(?:\(([^)]{0,80})\))? )?Rank \d+\]")
 # Operations whose sizes are the same on all ranks of the group.
-_EVEN = re.compile(r"(?i)all_?reduce|broadcast|all_?gather_?(?:base|into_tensor)|reduce_scatter_?(?:base|tensor)|^barrier")
+_EVEN = re.compile(
+    r"(?i)all_?reduce|broadcast|all_?gather_?(?:base|into_tensor)|reduce_scatter_?(?:base|tensor)|^barrier"
+)
 _PAIRWISE = re.compile(r"(?i)send|recv|p2p|coalesced")
 
 
@@ -68,9 +70,21 @@ def states_of(waiting: Sequence[Incident], records: Sequence[SourceRecord]) -> S
         told.completed = _number(captures, "completed") if told.completed is None else told.completed
         told.op = told.op or captures.get("op", "")
         told.sizes = told.sizes or _sizes(captures)
+    _join_nameless(groups)
     for rank, group, state in _dumped(records):
         groups.setdefault(group, {}).setdefault(rank, state)
     return groups
+
+
+def _join_nameless(groups: dict[str, dict[int, State]]) -> None:
+    """Add what lines without a group's name say to the group in which the same rank waits at the same number."""
+    for rank, state in list(groups.get("", {}).items()):
+        same = [own[rank] for name, own in groups.items() if name and rank in own and own[rank].seq == state.seq]
+        if len(same) == 1:
+            same[0].op, same[0].sizes = same[0].op or state.op, same[0].sizes or state.sizes
+            del groups[""][rank]
+    if not groups.get("", True):
+        del groups[""]
 
 
 def _group(text: str) -> str:

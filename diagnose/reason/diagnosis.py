@@ -125,7 +125,9 @@ class Reasoner:
         self.choice.later.insert(0, root)
         self.choice.root, self.choice.rivals = Group([Incident(-1, 0, first.evidence, pattern, event)]), []
         self.shown = (silence.last.evidence, *(line for _, line in silence.quiet[:3]))
-        self.why = f"{words.place(first.evidence)} ended the job, which was {silence.tell()}. No line before it says why."
+        self.why = (
+            f"{words.place(first.evidence)} ended the job, which was {silence.tell()}. No line before it says why."
+        )
 
     def _absent(self, root: Group, world: int | None) -> None:
         """Where ranks waited in vain for others to join, name those of which there is no word."""
@@ -238,9 +240,8 @@ def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
         return "unknown", work.finding(choice.root, "low", ""), [*rivals, *later]
     proof = choice.confirmations
     conclusive = first.pattern.conclusive or bool(proof)
-    confidence: Confidence = (
-        "high" if conclusive and not rivals and first.weight > 1 else "medium" if conclusive else "low"
-    )
+    sure = conclusive and not rivals and first.weight > 1 and not choice.untold
+    confidence: Confidence = "high" if sure else "medium" if conclusive else "low"
     finding = work.finding(choice.root, confidence, work.why or _why(choice, work.shifts), proof)
     if not conclusive:
         return "symptom_only", finding, rivals
@@ -278,6 +279,9 @@ def _why(choice: Choice, shifts: Mapping[int, Shift]) -> str:
         parts.append(f"The same failure stands in the words of {words.ranks(group.ranks)}.")
     if choice.confirmations:
         parts.append(f"{words.place(choice.confirmations[0].evidence)} confirms it.")
+    elif choice.untold:
+        other = words.place(choice.later[0].first.evidence)
+        parts.append(f"The logs do not tell whether {other} came before or after it.")
     elif choice.later:
         following = words.place(choice.later[0].first.evidence)
         parts.append(f"Nothing that failed was earlier; the next failure follows at {following}.")

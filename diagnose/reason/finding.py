@@ -22,8 +22,13 @@ _SUITS = {
     "deepspeed": {"deepspeed", "accelerate"},
     "transformers": {"deepspeed", "accelerate"},
     "accelerate": {"deepspeed", "accelerate"},
+    "lightning": {"deepspeed"},
+    "torchtitan": set(),
+    "verl": {"bridge", "megatron-lm", "deepspeed"},
+    "jax": set(),
     "megatron-core": {"bridge", "megatron-lm"},
 }
+_MEGATRON = ("megatron-bridge", "megatron-lm", "nemo", "megatron-core", "verl")
 _NAMES = {
     "bridge": "Megatron Bridge",
     "megatron-lm": "Megatron-LM",
@@ -97,7 +102,23 @@ def _fix(rule: FixRule, order: int, scope: EventScope, framework: str) -> Fix:
     if warning and rule.warn_when and evaluate(rule.warn_when, scope).answer is False:
         warning = ""
     fix = Fix(rule.id, order, rule.text, how, cost=cost, warning=warning, references=rule.references)
+    if _foreign(rule, framework):
+        return _with(fix, "not_applicable", f"it is a setting of {_owners(rule)}; the run uses {framework}")
     return _state(rule, fix, scope)
+
+
+def _foreign(rule: FixRule, framework: str) -> bool:
+    """Tell whether a fix has lines for Megatron only, and the run is of something else."""
+    suits = _SUITS.get(framework)
+    if suits is None or framework in _MEGATRON:
+        return False
+    own = {part.target for part in rule.how if part.target in _FRAMEWORK_TARGETS}
+    anywhere = any(part.target not in _FRAMEWORK_TARGETS and not part.when for part in rule.how)
+    return bool(own) and not own & suits and not anywhere
+
+
+def _owners(rule: FixRule) -> str:
+    return " and ".join(_NAMES[name] for name in dict.fromkeys(part.target for part in rule.how) if name in _NAMES)
 
 
 def _state(rule: FixRule, fix: Fix, scope: EventScope) -> Fix:

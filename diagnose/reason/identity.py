@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
 from diagnose.reason.incident import Incident
-from diagnose.reason.placement import Worker, offsets_of
+from diagnose.reason.placement import Worker, numbered_ranks, offsets_of
 
 STOPPED = ("-15", "143")  # torchrun stopped these itself
 
@@ -22,8 +22,9 @@ def workers_of(incidents: Sequence[Incident]) -> dict[int, list[Worker]]:
             continue
         table = tables.setdefault(each.source, [])
         if "rank" in captures and "local_rank" in captures:
+            rank, local_rank = int(captures["rank"]), int(captures["local_rank"])
             row = Worker(
-                each.start, int(captures["rank"]), int(captures["local_rank"]), first=first.get(each.source, False)
+                each.start, rank, local_rank, time=each.time, attempt=each.attempt, first=first.get(each.source, False)
             )
             table.append(row)
         elif "exitcode" in captures and "local_rank" not in captures and table and not table[-1].exitcode:
@@ -38,6 +39,8 @@ def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> 
     tables = workers_of(incidents)
     nodes = {record.node for record in records if record.node} | {each.node for each in incidents if each.node}
     offsets = offsets_of(records, tables)
+    numbered = numbered_ranks(records)
+    records = [replace(record, rank=numbered[at]) if at in numbered else record for at, record in enumerate(records)]
     everyone = [row for table in tables.values() for row in table]
     for each in incidents:
         rank, node = each.rank, each.node
@@ -52,7 +55,21 @@ def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> 
             rank = _rank(each, record, table, everyone, len(nodes) <= 1, offset)
         if (rank, node) != (each.rank, each.node):
             each.evidence = replace(each.evidence, rank=rank, node=node)
+    _date(incidents, everyone)
     return [_placed(record, offsets.get(index), len(nodes) <= 1) for index, record in enumerate(records)]
+
+
+def _date(incidents: Sequence[Incident], rows: Sequence[Worker]) -> None:
+    """Date what a rank said in a file without any stamp by the moment at which its launcher saw it fail first."""
+    stamped = {each.source for each in incidents if each.time is not None}
+    ends: dict[tuple[int, int], float] = {}
+    for row in rows:
+        if row.first and row.time is not None and row.exitcode not in STOPPED:
+            key = (row.attempt, row.rank)
+            ends[key] = min(row.time, ends.get(key, row.time))
+    for each in incidents:
+        if each.source not in stamped and each.rank is not None and not each.daemon:
+            each.time = ends.get((each.attempt, each.rank))
 
 
 def _placed(record: SourceRecord, offset: int | None, one_node: bool) -> SourceRecord:
@@ -84,6 +101,8 @@ def _rank(
     own = _captured(each, "rank")
     if own is not None and own.isdigit():
         return int(own)
+    if record.rank is not None:
+        return record.rank
     pid = _captured(each, "pid")
     rows = everyone if each.daemon else table
     row = next((row for row in rows if pid and row.pid == pid), None)

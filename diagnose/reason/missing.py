@@ -57,7 +57,9 @@ def _no_kernel_log(records: Sequence[SourceRecord], node: str | None) -> list[st
 
 def _ends_early(records: Sequence[SourceRecord]) -> list[str]:
     """Name the logs of ranks that end long before most others do."""
-    ends = [(record.last_time, record) for record in records if record.rank is not None and record.last_time is not None]
+    ends = [
+        (record.last_time, record) for record in records if record.rank is not None and record.last_time is not None
+    ]
     if len(ends) < 3:
         return []
     usual = median(time for time, _ in ends)

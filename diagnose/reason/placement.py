@@ -11,6 +11,8 @@ from diagnose.facts.placement import KEY
 from diagnose.read.model import Kind
 
 _NUMBERED = re.compile(r"(?:^|[-_])(?:node|worker|host|nid)s?[-_]?(\d{1,4})$")
+_LAST_NUMBER = re.compile(r"(.*?)(\d{1,6})(\D*(?:/\d+)?\D*)")
+_WITNESSES = 2  # logs that must speak of their rank before the numbers of the others are believed
 
 
 @dataclass(slots=True)
@@ -22,6 +24,8 @@ class Worker:
     local_rank: int
     exitcode: str = ""
     pid: str = ""
+    time: float | None = None  # when the launcher saw it end
+    attempt: int = 0
     first: bool = False  # it stands under "Root Cause (first observed failure)"
 
 
@@ -117,3 +121,27 @@ def _numbered(records: Sequence[SourceRecord]) -> dict[str, int]:
     if not size or not isinstance(world, int) or world != size * len(ranks):
         return {}
     return {node: number * size for node, number in numbers.items()}
+
+
+def numbered_ranks(records: Sequence[SourceRecord]) -> dict[int, int]:
+    """Return the ranks of logs that name none, from the numbers in their names, by the source's index.
+
+    A number counts (`train-worker-2`) where two other logs of the same name that speak of one rank each differ from it by the
+    same amount.
+    """
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for index, record in enumerate(records):
+        found = _LAST_NUMBER.fullmatch(record.path)
+        if found and record.kind is Kind.LOG and record.rank is None:
+            parts.setdefault(f"{found[1]}#{found[3]}", []).append((index, int(found[2])))
+    ranks: dict[int, int] = {}
+    for files in parts.values():
+        alone = [(records[index].ranks[0], number) for index, number in files if len(records[index].ranks) == 1]
+        away = {rank - number for rank, number in alone}
+        if len(away) != 1 or len(alone) < _WITNESSES or len({rank for rank, _ in alone}) != len(alone):
+            continue
+        shift = away.pop()
+        ranks |= {
+            index: number + shift for index, number in files if len(records[index].ranks) <= 1 and number + shift >= 0
+        }
+    return ranks

@@ -20,6 +20,7 @@ _DOUBTFUL = (_WENT_ON, _TALKED)
 _NEAR = 64 * 1024
 # PyTorch's excepthook puts the rank before the traceback of an exception that nobody caught.
 _UNCAUGHT = re.compile(r"\[rank\d+\]:")
+_NOTHING_DONE = re.compile(r"\b0%[ |]{1,400}0/\d")  # of a progress bar
 # Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.
 _TALK = 3
 
@@ -46,6 +47,8 @@ class Progress:
         time = incident.time
         behind = self._steps[bisect_right(self._starts, incident.start) :]
         behind = [step for step in behind if time is None or step.time is None or step.time >= time]
+        # A bar that it is glued to, or that stands at nothing done yet, is no progress.
+        behind = [step for step in behind if step.evidence.line != incident.evidence.line and not _undone(step)]
         if self._held and time is None:
             behind = [step for step in behind if step.lane.partition(" ")[0] == incident.label]
         return behind if any(not self._drawn_again(step) for step in behind) else []
@@ -142,7 +145,7 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
         step = following[0]
         number = f" (iteration {step.number})" if step.number is not None else ""
         return f"{_WENT_ON} at {words.place(step.evidence)}{number}"
-    if unit is not None and unit.talk_after >= _TALK and (unit.logged or not each.pattern or each.weight < 3):
+    if unit is not None and unit.talk_after >= _TALK and not _left_main(unit) and (unit.logged or each.weight < 3):
         return f"{_TALKED} talking after {words.place(each.evidence)}"
     end = progress.good_end(each.start)
     if end is not None and (unit is None or unit.logged or unit.talk_after):
@@ -150,12 +153,21 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
     return ""
 
 
+def _undone(step: Step) -> bool:
+    return step.number == 0 and _NOTHING_DONE.search(step.evidence.text) is not None
+
+
+def _left_main(unit: Traceback) -> bool:
+    """Tell whether an exception left the main module: nobody caught it, whatever its process still said."""
+    return not unit.logged and bool(unit.frames) and unit.frames[0].function in ("<module>", "_run_module_as_main")
+
+
 def _ended_early(unit: Traceback, progress: Progress) -> bool:
     """Tell whether an exception left the main module and the run ended before the iteration it was to reach.
 
     Its process wrote its progress to a buffered stdout, all of which stands behind the traceback.
     """
-    if unit.logged or not unit.frames or unit.frames[0].function != "<module>" or progress.before(unit.start):
+    if not _left_main(unit) or progress.before(unit.start):
         return False
     last = progress.last()
     return last is not None and last.number is not None and last.number < last.metrics.get("total", 0)

@@ -20,11 +20,14 @@ _FRAMEWORKS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("nemo", re.compile(r"/nemo/(?:collections|lightning|core)/|/NeMo/")),
     ("megatron-lm", re.compile(r"megatron/training/|pretrain_gpt\.py|[Mm]egatron-LM/(?:pretrain|train)")),
     ("megatron-core", re.compile(r"megatron/core/")),
+    ("torchtitan", re.compile(r"/torchtitan/")),
     ("deepspeed", re.compile(r"/deepspeed/")),
+    ("verl", re.compile(r"/verl/")),
     ("lightning", re.compile(r"/(?:pytorch_)?lightning/")),
     ("accelerate", re.compile(r"/accelerate/")),
     ("transformers", re.compile(r"/transformers/")),
     ("torch", re.compile(r"/torch/")),
+    ("jax", re.compile(r"/jax(?:lib)?/")),
 )
 _ORIGINS = {
     "megatron-arguments": "megatron-lm",

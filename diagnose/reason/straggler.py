@@ -57,9 +57,11 @@ class Search:
         self.records = records
         self.waiting = [each for each in incidents if each.pattern and each.pattern.victim and not each.recovered]
         self.said = {each.rank for each in self.waiting if each.rank is not None}
+        self.rows = [row for table in workers_of(incidents).values() for row in table]
         self.states = states_of(self.waiting, records)
         self.said |= {rank for group in self.states.values() for rank, state in group.items() if state.inside}
         self.everyone = everyone_of(records, world) | self.said | members_of(records)
+        self.everyone |= {row.rank for row in self.rows}
         self.shifts = shifts
         self.told = {(each.evidence.path, each.evidence.line) for each in incidents}
         starts = [each.time - (waited(each) or 0.0) for each in self.waiting if each.time is not None]
@@ -111,7 +113,7 @@ def inferred_incident(found: Straggler, catalogue: Catalogue) -> Incident | None
 
 def _mute(search: Search) -> Straggler | None:
     """A rank that the launcher saw fail, and that said nothing, while others waited for it or were only stopped."""
-    rows = [row for table in workers_of(search.incidents).values() for row in table]
+    rows = search.rows
     failed = {row.rank for row in rows if row.exitcode not in (*STOPPED, "", "0")}
     spoke = {each.rank for each in search.incidents if each.role in ("root", "cascade") and not each.recovered}
     mute = sorted(failed - spoke)
@@ -157,25 +159,24 @@ def _by_counters(search: Search) -> Straggler | None:
 
 def _named(search: Search) -> Straggler | None:
     """The store names the rank whose key did not come."""
-    named: Counter[int] = Counter()
+    named: dict[int, Incident] = {}
     for each in search.incidents:
         key = each.event.captures.get("key", "") if each.event and not each.recovered else ""
         found = _NAMED.search(key)
         if found:
-            named[int(found[1] or found[2])] += 1
+            named.setdefault(int(found[1] or found[2]), each)
     absent = sorted(named.keys() - search.said)
-    return _absent(search, absent) if absent and len(absent) <= _MOST else None
+    return _absent(search, absent, named[absent[0]]) if absent and len(absent) <= _MOST else None
 
 
 def _silent(search: Search) -> Straggler | None:
     """The ranks that do not say that they waited."""
     silent = sorted(search.everyone - search.said)
     few = len(silent) <= min(_MOST, max(1, len(search.everyone) // 2)) or len(silent) * 2 < len(search.everyone)
-    return _absent(search, silent) if search.said and silent and few else None
+    return _absent(search, silent, search.first()) if search.said and silent and few else None
 
 
-def _absent(search: Search, silent: Sequence[int]) -> Straggler | None:
-    first = search.first()
+def _absent(search: Search, silent: Sequence[int], first: Incident | None) -> Straggler | None:
     last = search.last(silent[0])
     evidence = tuple(line for line in (last, first.evidence if first else None) if line is not None)
     if not evidence:

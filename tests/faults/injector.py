@@ -16,7 +16,16 @@ from pathlib import Path
 
 JOB = Path(__file__).with_name("job.py")
 LAUNCHED = ("merged", "tee", "tree", "nodes", "node-trees")  # by torchrun
-PLAIN = ("files", "labels", "stamped", "pods", "containers", "blocks", "zones", "colours")  # a process a rank, as srun does
+PLAIN = (
+    "files",
+    "labels",
+    "stamped",
+    "pods",
+    "containers",
+    "blocks",
+    "zones",
+    "colours",
+)  # a process a rank, as srun does
 LAYOUTS = (*LAUNCHED, *PLAIN)
 _NODE = 2  # ranks on a node where a layout has two nodes
 _EAST = 9 * 3600  # seconds by which the clock of the second node shows more in the layout "zones"

@@ -41,3 +41,29 @@ CHILD_FAILED = (
     "E0506 10:10:42.141000 26163 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: {code}) "
     "local_rank: {local} (pid: 26179) of binary: /opt/venv/bin/python3\n"
 )
+
+
+def stamped(text: str, stamp: str) -> str:
+    """Put a stamp before every line, as a collector does."""
+    return "".join(f"{stamp} {line}\n" for line in text.splitlines())
+
+
+def watchdog(
+    rank: int, clock: str, *, seq: int = 88123, op: str = "ALLREDUCE", numel: int = 1, limit: int = 600_000
+) -> str:
+    """Write the line of a rank that gave up a collective."""
+    return (
+        f"[rank{rank}]:[E506 {clock}.102 ProcessGroupNCCL.cpp:616] [Rank {rank}] Watchdog caught collective operation "
+        f"timeout: WorkNCCL(SeqNum={seq}, OpType={op}, NumelIn={numel}, NumelOut={numel}, Timeout(ms)={limit}) ran for "
+        f"{limit + 12} milliseconds before timing out.\n"
+    )
+
+
+def status(
+    rank: int, clock: str, *, enqueued: int, completed: int, seq: int, group: str = "0 PG GUID 0(default_pg)"
+) -> str:
+    """Write the line in which a rank says how far it came in a process group."""
+    return (
+        f"[rank{rank}]:[E506 {clock}.203 ProcessGroupNCCL.cpp:2168] [PG ID {group} Rank {rank}]  failure detected by "
+        f"watchdog at work sequence id: {seq} PG status: last enqueued work: {enqueued}, last completed work: {completed}\n"
+    )

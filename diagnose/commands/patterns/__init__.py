@@ -1,4 +1,4 @@
-"""`diagnose patterns …`: look at, check and test the pattern files."""
+"""`diagnose patterns …`: look at, write, check and test the pattern files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import cast
 
 import click
 
-_COMMANDS = {"list": "listing", "check": "check", "test": "test"}
+_COMMANDS = {
+    "list": "listing",
+    "new": "new",
+    "match": "match",
+    "check": "check",
+    "test": "test",
+    "docs": "docs",
+}
 
 
 class _Commands(click.Group):
@@ -22,4 +29,4 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands)
 def patterns() -> None:
-    """List, check and test the pattern files."""
+    """List, write, check and test the pattern files."""

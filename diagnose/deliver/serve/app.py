@@ -13,11 +13,11 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from diagnose.deliver.serve import metrics, nvrx, page
-from diagnose.deliver.serve.gate import error, json_body, refuse
+from diagnose.deliver.serve.gate import Json, error, json_body, refuse
 from diagnose.deliver.serve.guard import RefusedError, Roots
 from diagnose.deliver.serve.openapi import document
 from diagnose.deliver.serve.pool import Pool
@@ -156,7 +156,7 @@ def _whole(request: Request, name: str, default: int, most: int) -> int:
     text = request.query_params.get(name, "")
     if not text:
         return default
-    if not text.isascii() or not text.isdigit() or int(text[:19]) > most:
+    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > most:
         raise RefusedError(400, "invalid_parameter", f"`{name}` must be a whole number up to {most}")
     return int(text)
 
@@ -173,7 +173,7 @@ async def post_diagnosis(request: Request) -> Response:
     job, _ = await server.accept(Wanted(wanted.request, f"key:{key[:200]}") if key else wanted)
     done = await server.wait(job.id, seconds) if seconds else job
     job = done or job
-    return JSONResponse(await server.shown(job), 200 if job.finished is not None else 202)
+    return Json(await server.shown(job), 200 if job.finished is not None else 202)
 
 
 async def list_diagnoses(request: Request) -> Response:
@@ -185,7 +185,7 @@ async def list_diagnoses(request: Request) -> Response:
         _server(request).store.recent, limit, before, query.get("state", ""), query.get("verdict", "")
     )
     following = jobs[-1].number if len(jobs) == limit else None
-    return JSONResponse({"diagnoses": [_line(job) for job in jobs], "next": following})
+    return Json({"diagnoses": [_line(job) for job in jobs], "next": following})
 
 
 async def get_diagnosis(request: Request) -> Response:
@@ -194,7 +194,7 @@ async def get_diagnosis(request: Request) -> Response:
     job = await server.wait(request.path_params["id"], _whole(request, "wait", 0, _LONGEST_WAIT))
     if job is None:
         raise RefusedError(404, "not_found", "there is no such diagnosis")
-    return JSONResponse(await server.shown(job))
+    return Json(await server.shown(job))
 
 
 async def post_events(request: Request) -> Response:
@@ -203,7 +203,7 @@ async def post_events(request: Request) -> Response:
     body = await json_body(request, server.settings)
     wanted = await run_in_threadpool(cloud_events, body, dict(request.headers), server.roots)
     accepted = [await server.accept(each) for each in wanted]
-    return JSONResponse({"accepted": [job.id for job, new in accepted if new], **_known(accepted)}, 202)
+    return Json({"accepted": [job.id for job, new in accepted if new], **_known(accepted)}, 202)
 
 
 async def post_alertmanager(request: Request) -> Response:
@@ -215,7 +215,7 @@ async def post_alertmanager(request: Request) -> Response:
     alerts = await run_in_threadpool(alertmanager, body, server.roots, server.settings.alert_paths)
     accepted = [await server.accept(each) for each in alerts.wanted]
     new = [job.id for job, is_new in accepted if is_new]
-    return JSONResponse({"accepted": new, **_known(accepted), "ignored": alerts.ignored})
+    return Json({"accepted": new, **_known(accepted), "ignored": alerts.ignored})
 
 
 def _known(accepted: list[tuple[Job, bool]]) -> dict[str, list[str]]:
@@ -231,7 +231,7 @@ async def post_log(request: Request) -> Response:
     real = await run_in_threadpool(server.roots.check, body.get("log_path"))
     if str(body.get("analysis_intent", "")).lower() == "terminal":
         await server.accept(await run_in_threadpool(_log, real, about(body)))
-    return JSONResponse(nvrx.submitted(real))
+    return Json(nvrx.submitted(real))
 
 
 async def get_log(request: Request) -> Response:
@@ -243,7 +243,7 @@ async def get_log(request: Request) -> Response:
     waits = request.query_params.get("wait", "true").lower() not in ("false", "0", "no")
     job = await server.wait(job.id, _LONGEST_WAIT - 5 if waits else 0) or job
     diagnosis, text = await run_in_threadpool(server.store.answer, job.id)
-    return JSONResponse(nvrx.verdict(job, diagnosis, text, restart))
+    return Json(nvrx.verdict(job, diagnosis, text, restart))
 
 
 def _log(real: str, event: dict[str, str]) -> Wanted:
@@ -255,7 +255,7 @@ def _log(real: str, event: dict[str, str]) -> Wanted:
 
 async def get_openapi(_request: Request) -> Response:
     """Give the OpenAPI document."""
-    return JSONResponse(await run_in_threadpool(document))
+    return Json(await run_in_threadpool(document))
 
 
 async def get_health(request: Request) -> Response:
@@ -263,8 +263,8 @@ async def get_health(request: Request) -> Response:
     try:
         await run_in_threadpool(_server(request).store.count)
     except sqlite3.Error:
-        return JSONResponse({"status": "fail"}, 503)
-    return JSONResponse({"status": "ok"})
+        return Json({"status": "fail"}, 503)
+    return Json({"status": "ok"})
 
 
 async def get_metrics(request: Request) -> Response:

@@ -20,10 +20,19 @@ _BODY_TIME = 30.0  # seconds in which a body must have come
 _OPEN = frozenset(("/healthz",))
 
 
+class Json(JSONResponse):
+    """An answer in JSON that can always be encoded: file names may hold bytes that are no UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        """Encode it."""
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace")
+
+
 def error(status: int, code: str, message: str, **headers: str) -> JSONResponse:
     """Make an error's answer, the same shape everywhere."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return JSONResponse({"error_code": code, "message": message}, status, named)
+    return Json({"error_code": code, "message": message}, status, named)
 
 
 def refuse(request: Request, settings: ServeSettings) -> JSONResponse | None:
@@ -74,9 +83,16 @@ async def json_body(request: Request, settings: ServeSettings) -> Any:
         raise RefusedError(415, "unsupported_media_type", "send application/json")
     data = await _bytes(request, settings.body_limit)
     try:
-        return json.loads(data)
+        body = json.loads(data.decode("utf-8-sig"), parse_constant=_no_number)
+        if b"\\ud" in data.lower():  # half of a surrogate pair is no text: nothing could store or show it
+            body = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+        return body
     except (ValueError, RecursionError):
         raise RefusedError(400, "invalid_json", "the body is no JSON") from None
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(name)
 
 
 async def _bytes(request: Request, limit: int) -> bytes:

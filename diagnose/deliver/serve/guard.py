@@ -70,6 +70,13 @@ def _inside(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
+def _is_pipe(path: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def _encodable(path: str) -> bool:
     try:
         os.fsencode(path)
@@ -117,5 +124,7 @@ class Confinement:
         if name in _READS and arguments and not isinstance(arguments[0], int):
             path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes) else "."
             real = os.path.realpath(path)
+            if name == "open" and _is_pipe(real):
+                raise PermissionError(13, "a pipe could keep its reader waiting for ever", path)
             if not self._roots.holds(real) and not any(_inside(real, each) for each in self._also):
                 raise PermissionError(13, "outside the configured roots", path)

@@ -34,7 +34,7 @@ def page(families: Iterable[tuple[str, str, str, Iterable[tuple[dict[str, str], 
         lines += [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
         for labels, value in values:
             inner = ",".join(f'{key}="{_escape(text)}"' for key, text in labels.items())
-            lines.append(f"{name}{{{inner}}} {value:g}" if inner else f"{name} {value:g}")
+            lines.append(f"{name}{{{inner}}} {value:.15g}" if inner else f"{name} {value:.15g}")
     return "\n".join(lines) + "\n"
 
 

@@ -79,13 +79,22 @@ class Pool:
                 self._sweep()
             except sqlite3.Error as error:
                 print(f"diagnose: the database cannot be used: {error}", file=sys.stderr)
+            except Exception as error:  # a thread that ends would leave the queue to nobody
+                print(f"diagnose: a worker failed: {type(error).__name__}: {error}", file=sys.stderr)
             with self._news:
                 if not self._stop.is_set():
                     self._news.wait(_POLL)
 
     def _one(self, job: Job, worker: str) -> None:
         started = time.monotonic()
-        answer = self._run(job)
+        try:
+            answer = self._run(job)
+        except OSError:  # this machine has no room for a process now; another time it may
+            self._store.release(job.number, worker)
+            raise
+        except Exception as error:
+            self.lost += 1
+            answer = {"error": f"the diagnosis could not be started: {type(error).__name__}"}
         if answer is None:
             self._store.release(job.number, worker)
             return
@@ -137,7 +146,11 @@ def _read(out: bytes) -> dict[str, str] | None:
     line = out[:_LARGEST].partition(b"\n")[0]
     try:
         content: dict[str, Any] = json.loads(line)
-        kept = {key: str(content[key]) for key in ("verdict", "pattern", "summary", "text")}
+        # SQLite takes no half of a surrogate pair, which stands for a byte of a file name.
+        kept = {
+            key: str(content[key]).encode("utf-8", "replace").decode()
+            for key in ("verdict", "pattern", "summary", "text")
+        }
         return {**kept, "result": json.dumps(content["result"])}
     except (ValueError, KeyError, TypeError):
         return None

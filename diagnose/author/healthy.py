@@ -1,0 +1,108 @@
+"""What logs of healthy runs say about a pattern: how rare its literals are, and whether it fires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from diagnose.catalogue.model import Catalogue, Pattern, Wording
+from diagnose.classes import dataclass
+from diagnose.data import data_folder
+from diagnose.facts.collect import collect, prepare
+from diagnose.facts.model import Event
+from diagnose.read import LineIndex, Source, find_sources, open_stream
+from diagnose.reason import reason
+from diagnose.scan import Anchor, Database, scan
+
+COMMON = 3.0  # lines in a megabyte of healthy logs: more often, a literal makes the scan look too often
+_SPREAD = 3  # logs: words that one log is full of may be its own
+_FLOOD = 20.0  # lines in a megabyte that are too many wherever they stand
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """How often literals stand in the logs of healthy runs."""
+
+    lines: int
+    logs: int  # logs with such a line
+    total_logs: int
+    size: int  # bytes of all logs
+
+    @property
+    def rate(self) -> float:
+        """Lines in a megabyte."""
+        return self.lines * 1e6 / self.size if self.size else 0.0
+
+    @property
+    def common(self) -> bool:
+        """Whether that is often enough to cost time in every job."""
+        return self.rate > _FLOOD or (self.rate > COMMON and self.logs >= _SPREAD)
+
+
+def healthy_sources() -> list[Source]:
+    """List the packaged logs of healthy runs."""
+    return find_sources([f"{data_folder('samples')}/healthy"])[0]
+
+
+def rarity_of(literals: Sequence[str], *, nocase: bool = False) -> Rarity:
+    """Count the lines of healthy logs on which one of the literals stands."""
+    return rarities([Anchor("", tuple(text.encode() for text in literals), nocase=nocase, keep=1)])[""]
+
+
+def rarities_of(wordings: Sequence[Wording]) -> dict[tuple[str, int], Rarity]:
+    """Do the same for many alternatives at once; keys are pattern id and number of the alternative."""
+    anchors = [
+        Anchor(f"{each.pattern}#{each.number}", tuple(text.encode() for text in each.literals), each.nocase, keep=1)
+        for each in wordings
+        if not each.framed
+    ]
+    found = rarities(anchors)
+    return {(each.pattern, each.number): found[f"{each.pattern}#{each.number}"] for each in wordings if not each.framed}
+
+
+def rarities(anchors: Sequence[Anchor]) -> dict[str, Rarity]:
+    """Count the lines of healthy logs that each anchor's literals stand on, by the anchor's key."""
+    if not anchors:
+        return {}
+    sources = healthy_sources()
+    lines = dict.fromkeys((anchor.key for anchor in anchors), 0)
+    logs = dict(lines)
+    size = 0
+    database = Database(anchors)
+    for source in sources:
+        with open_stream(source) as stream:
+            result = scan(stream, LineIndex(), database)
+        size += result.size
+        for key, count in result.counts.items():
+            lines[key] += count
+            logs[key] += 1
+    return {key: Rarity(lines[key], logs[key], len(sources), size) for key in lines}
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A root pattern that matches a line of a healthy log."""
+
+    event: Event
+    decided: bool  # True: the log is even called failed because of it
+
+
+def alarms(catalogue: Catalogue, patterns: Sequence[Pattern]) -> Iterator[Alarm]:
+    """Run the healthy logs through the whole program, and yield what the given patterns do there, the worst first."""
+    roots = {each.id for each in patterns if each.role == "root"}
+    if not roots:
+        return
+    probe = prepare(catalogue)
+    found: list[Alarm] = []
+    for source in healthy_sources():
+        record = collect(source, probe, metrics="off")
+        events = [event for event in record.events if event.pattern in roots]
+        if not events:
+            continue
+        answer = reason([record], catalogue)
+        blamed = {each.pattern for each in (answer.root_cause, *answer.alternatives) if each is not None}
+        failed = answer.verdict not in ("no_failure", "degraded")
+        first: dict[str, Event] = {}
+        for event in events:
+            first.setdefault(event.pattern, event)
+        found += [Alarm(event, failed and name in blamed) for name, event in first.items()]
+    yield from sorted(found, key=lambda each: not each.decided)
