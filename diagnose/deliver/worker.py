@@ -30,6 +30,7 @@ def run_boxed(task: Task, seconds: float) -> Announced:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            cwd=_folder(),
             start_new_session=True,  # a signal to the job's group must not end it, and all of it can be killed
         )
     except OSError as error:
@@ -43,6 +44,15 @@ def run_boxed(task: Task, seconds: float) -> Announced:
         _kill(process)
         raise
     return _answer(process.returncode, out[:_LARGEST], error_text)
+
+
+def _folder() -> str | None:
+    """Where the process works: here, or in the root where this folder has been removed."""
+    try:
+        os.getcwd()
+    except OSError:
+        return "/"
+    return None
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

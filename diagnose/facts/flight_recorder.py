@@ -23,15 +23,15 @@ ORIGIN = "flight-recorder"
 _GROUPS = 256  # process groups of one rank that are told of
 _ENTRIES = 200_000  # entries of one dump that are looked at
 _RANK = re.compile(r"rank[-_]?(\d{1,7})$|[-_](\d{1,7})$|rank[-_]?(\d{1,7})\D")
-# All that data needs: marks, containers, numbers, texts, memo, frames. No GLOBAL, REDUCE, BUILD, INST, OBJ, NEWOBJ, PERSID, EXT.
-_HARMLESS = frozenset(
-    """
-    PROTO FRAME STOP MARK POP POP_MARK DUP NONE NEWTRUE NEWFALSE INT LONG LONG1 LONG4 BININT BININT1 BININT2 FLOAT BINFLOAT
-    STRING BINSTRING SHORT_BINSTRING UNICODE BINUNICODE BINUNICODE8 SHORT_BINUNICODE BINBYTES BINBYTES8 SHORT_BINBYTES
-    LIST EMPTY_LIST APPEND APPENDS TUPLE EMPTY_TUPLE TUPLE1 TUPLE2 TUPLE3 DICT EMPTY_DICT SETITEM SETITEMS
-    GET BINGET LONG_BINGET PUT BINPUT LONG_BINPUT MEMOIZE
-    """.split()
-)
+# All that data needs: marks, containers, numbers, texts, memo, frames. Nothing that imports or calls (GLOBAL, REDUCE …).
+_HARMLESS_WORDS = """
+PROTO FRAME STOP MARK POP POP_MARK DUP NONE NEWTRUE NEWFALSE INT LONG LONG1 LONG4 BININT BININT1 BININT2
+FLOAT BINFLOAT
+STRING BINSTRING SHORT_BINSTRING UNICODE BINUNICODE BINUNICODE8 SHORT_BINUNICODE BINBYTES BINBYTES8 SHORT_BINBYTES
+LIST EMPTY_LIST APPEND APPENDS TUPLE EMPTY_TUPLE TUPLE1 TUPLE2 TUPLE3 DICT EMPTY_DICT SETITEM SETITEMS
+GET BINGET LONG_BINGET PUT BINPUT LONG_BINPUT MEMOIZE
+"""
+_HARMLESS = frozenset(_HARMLESS_WORDS.split())
 
 
 class DumpError(ValueError):
@@ -228,6 +228,6 @@ def _words(rank: int | None, last: Last) -> str:
     called = f", called at {last.frame}" if last.frame else ""
     sizes = f" ({last.sizes})" if last.sizes else ""
     return (
-        f"flight recorder of {who}, group {last.group}: last enqueued {last.enqueued}, last completed {last.completed}; "
-        f"{last.op or 'operation'} number {last.seq}{sizes} is {last.state or 'unknown'}{called}"
+        f"flight recorder of {who}, group {last.group}: last enqueued {last.enqueued}, last completed "
+        f"{last.completed}; {last.op or 'operation'} number {last.seq}{sizes} is {last.state or 'unknown'}{called}"
     )

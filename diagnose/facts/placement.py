@@ -1,6 +1,7 @@
 """Reads which global rank runs where: from torchrun's agent and from NCCL's own lines.
 
-Sources: torch/distributed/elastic/agent/server/api.py, "Rendezvous complete for workers"; nccl/src/init.cc, "Init COMPLETE".
+Sources: torch/distributed/elastic/agent/server/api.py, "Rendezvous complete for workers"; nccl/src/init.cc, "Init
+COMPLETE".
 """
 
 from __future__ import annotations

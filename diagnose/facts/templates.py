@@ -1,7 +1,7 @@
 """Tells what is new in a log: against a good run of the same job, or against what the log itself says again and again.
 
-A line's template is the line with its numbers, addresses, paths and quoted words masked. Templates are counted, not kept;
-of the lines only those that may be shown are.
+A line's template is the line with its numbers, addresses, paths and quoted words masked. Templates are counted, not
+kept; of the lines only those that may be shown are.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def known_templates(sources: Sequence[Source]) -> frozenset[bytes]:
 def novel_lines(sources: Sequence[Source], known: Collection[bytes] | None = None) -> tuple[Evidence, ...]:
     """Return the lines that are new, at most `SHOWN`.
 
-    With the templates of a good run: lines it did not print, the rarest first, then the last. Without: lines near the end
-    whose template came once, in their order.
+    With the templates of a good run: lines it did not print, the rarest first, then the last. Without: lines near the
+    end whose template came once, in their order.
     """
     counts: Counter[bytes] = Counter()
     part = max(_LEAST, (_NEAR_END if known is None else LARGEST) // max(1, len(sources)))

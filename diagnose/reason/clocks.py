@@ -1,9 +1,9 @@
 """Brings the clocks of sources together: on iterations that several print, on collectives, on beginning and end.
 
-A file may stamp local time and another UTC, and hosts' clocks drift apart. Before times are compared, each source is held
-against the one with most progress. A difference of many minutes is a zone and is rounded to quarters of an hour; a
-smaller one is drift, and is believed only where many iterations agree on it. Kernel messages in seconds since boot get a
-time where one of them names a process whose death a launcher dated.
+A file may stamp local time and another UTC, and hosts' clocks drift apart. Before times are compared, each source is
+held against the one with most progress. A difference of many minutes is a zone and is rounded to quarters of an hour;
+a smaller one is drift, and is believed only where many iterations agree on it. Kernel messages in seconds since boot
+get a time where one of them names a process whose death a launcher dated.
 """
 
 from __future__ import annotations

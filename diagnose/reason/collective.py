@@ -1,7 +1,7 @@
 """Gathers what the ranks of each process group say of their collectives, and compares it.
 
-Sources: torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (watchdog messages of PyTorch 1.13 and later), and flight-recorder
-dumps (see diagnose.facts.flight_recorder).
+Sources: torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (watchdog messages of PyTorch 1.13 and later), and
+flight-recorder dumps (see diagnose.facts.flight_recorder).
 """
 
 from __future__ import annotations

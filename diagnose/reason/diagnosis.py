@@ -258,7 +258,17 @@ def _without_root(work: Reasoner) -> Verdict:
     left = [each for each in work.incidents if not each.recovered]
     if any(each.role in ("cascade", "confirmation") for each in left):
         return "symptom_only"
-    return "unknown" if any(says_failed(each) for each in left) else "no_failure"
+    if any(says_failed(each) for each in left) or any(_cut_short(record) for record in work.records):
+        return "unknown"
+    return "no_failure"
+
+
+def _cut_short(record: SourceRecord) -> bool:
+    """Tell whether a log ends inside a traceback: the exception's own line is lost."""
+    unit = record.tracebacks[-1] if record.tracebacks else None
+    if unit is None or unit.type or not unit.frames or unit.talk_after or unit.ignored or unit.logged:
+        return False
+    return not any(step.start > unit.start for step in record.steps)
 
 
 def _came(incident: Incident) -> str:

@@ -24,7 +24,7 @@ def everyone_of(records: Sequence[SourceRecord], world: int | None) -> set[int]:
 
 
 def never_joined(incidents: Sequence[Incident], records: Sequence[SourceRecord], world: int | None) -> tuple[int, ...]:
-    """Return the ranks of which nothing is heard in a job whose others waited for them to join; empty where most are mute.
+    """Return the ranks of which nothing is heard in a job whose others waited for them; empty where most are mute.
 
     Arguments: the incidents of the last attempt, all records, and the world size where it is known.
     """
@@ -55,8 +55,8 @@ def last_words(
 ) -> Evidence | None:
     """Return what a rank said last before the others began to wait; None where it is not heard.
 
-    Arguments: the rank; all records; places of lines that are told as events already; the moment at which the others began
-    to wait, where it is known; what was taken off the sources' times.
+    Arguments: the rank; all records; places of lines that are told as events already; the moment at which the others
+    began to wait, where it is known; what was taken off the sources' times.
     """
     lines = [each for each in _lines(rank, records, shifts) if (each[1].path, each[1].line) not in told]
     early = [line for time, line in lines if began is None or time is None or time <= began + _SLACK]

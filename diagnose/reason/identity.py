@@ -35,7 +35,7 @@ def workers_of(incidents: Sequence[Incident]) -> dict[int, list[Worker]]:
 
 
 def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> list[SourceRecord]:
-    """Fill in rank and node of the incidents that lack them, where they can be known; return the records with theirs."""
+    """Fill in the rank and node of incidents that lack them, where they can be known; return the records with theirs."""
     tables = workers_of(incidents)
     nodes = {record.node for record in records if record.node} | {each.node for each in incidents if each.node}
     offsets = offsets_of(records, tables)

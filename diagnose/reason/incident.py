@@ -154,7 +154,8 @@ def _chains(units: Sequence[Traceback]) -> list[tuple[int, int]]:
 def _fill_times(found: list[Incident], record: SourceRecord) -> None:
     """Give an unstamped line the time of the last stamped one before it, and number the pieces between jumps back.
 
-    In a file that was put together out of time order only the same speaker's stamps count, where speakers are told apart.
+    In a file that was put together out of time order only the same speaker's stamps count, where speakers are told
+    apart.
     """
     stamps = sorted(
         [(step.start, step.time, step.lane) for step in record.steps if step.time is not None]

@@ -32,8 +32,9 @@ class Worker:
 def offsets_of(records: Sequence[SourceRecord], tables: Mapping[int, Sequence[Worker]]) -> dict[int, int]:
     """Return for each source what must be added to a local rank, where anything tells it.
 
-    A source's own words count first (torchrun's table, its rendezvous, NCCL's lines, lines with both labels), then those of
-    the launcher above it in the folders, or of any other source of the same node, then numbered nodes of equal size.
+    A source's own words count first (torchrun's table, its rendezvous, NCCL's lines, lines with both labels), then
+    those of the launcher above it in the folders, or of any other source of the same node, then numbered nodes of
+    equal size.
     """
     found: dict[int, int] = {}
     for index, record in enumerate(records):
@@ -126,8 +127,8 @@ def _numbered(records: Sequence[SourceRecord]) -> dict[str, int]:
 def numbered_ranks(records: Sequence[SourceRecord]) -> dict[int, int]:
     """Return the ranks of logs that name none, from the numbers in their names, by the source's index.
 
-    A number counts (`train-worker-2`) where two other logs of the same name that speak of one rank each differ from it by the
-    same amount.
+    A number counts (`train-worker-2`) where two other logs of the same name that speak of one rank each differ from
+    it by the same amount.
     """
     parts: dict[str, list[tuple[int, int]]] = {}
     for index, record in enumerate(records):

@@ -41,8 +41,8 @@ class Progress:
     def after(self, incident: Incident) -> Sequence[Step]:
         """List the steps that were finished after an incident.
 
-        Steps that were stamped before it only stand behind it, and so do other speakers' in a file that gives the words of
-        one speaker after another.
+        Steps that were stamped before it only stand behind it, and so do other speakers' in a file that gives the
+        words of one speaker after another.
         """
         time = incident.time
         behind = self._steps[bisect_right(self._starts, incident.start) :]

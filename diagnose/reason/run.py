@@ -27,7 +27,7 @@ _FRAMEWORKS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("accelerate", re.compile(r"/accelerate/")),
     ("transformers", re.compile(r"/transformers/")),
     ("torch", re.compile(r"/torch/")),
-    ("jax", re.compile(r"/jax(?:lib)?/")),
+    ("jax", re.compile(r"/jax(?:lib)?/|^jax(?:lib)?\.")),
 )
 _ORIGINS = {
     "megatron-arguments": "megatron-lm",
@@ -41,8 +41,9 @@ def framework_of(records: Sequence[SourceRecord]) -> str:
     order = [name for name, _ in _FRAMEWORKS]
     found = {_ORIGINS[o.origin] for record in records for o in record.observations if o.origin in _ORIGINS}
     frames = {frame.file for record in records for unit in record.tracebacks for frame in unit.frames}
+    types = {unit.type for record in records for unit in record.tracebacks}
     for name, expression in _FRAMEWORKS:
-        if any(expression.search(file) for file in frames):
+        if any(expression.search(each) for each in (*frames, *types)):
             found.add(name)
     return min(found, key=order.index) if found else "unknown"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 
 from diagnose.classes import dataclass
@@ -85,7 +86,7 @@ def _step_time(steps: Sequence[Step]) -> float | None:
     if printed:
         return median(printed)
     times = sorted(step.time for step in steps if step.kind == "iteration" and step.time is not None)
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False) if b > a]
+    gaps = [b - a for a, b in pairwise(times) if b > a]
     return median(gaps) if gaps else None
 
 

@@ -88,8 +88,8 @@ def find_straggler(
 ) -> Straggler | None:
     """Infer what the others waited for; None where the logs do not tell.
 
-    Arguments: the incidents of the last attempt with their ranks filled in, all records, the world size where it is known,
-    and what was taken off the sources' times.
+    Arguments: the incidents of the last attempt with their ranks filled in, all records, the world size where it is
+    known, and what was taken off the sources' times.
     """
     search = Search(incidents, records, world, shifts)
     for rule in (_mute, _by_counters, _named, _desync, _silent, _inside):
@@ -129,8 +129,8 @@ def _mute(search: Search) -> Straggler | None:
     if not evidence:
         return None
     why = (
-        f"The launcher saw rank {mute[0]} end with exit code {row.exitcode} ({words.place(evidence[0])}), and no line of it "
-        f"says why; {words.ranks(sorted(others - set(mute)))} only waited for it or were stopped."
+        f"The launcher saw rank {mute[0]} end with exit code {row.exitcode} ({words.place(evidence[0])}), and no "
+        f"line of it says why; {words.ranks(sorted(others - set(mute)))} only waited for it or were stopped."
     )
     return Straggler(EXITED, (mute[0],), evidence, why, {"exitcode": row.exitcode})
 
@@ -225,8 +225,8 @@ def _inside(search: Search) -> Straggler | None:
         never = state.completed is not None and (state.completed < 0 or (state.completed == 0 and state.seq == 1))
         name = f" of process group {group}" if group else ""
         why = (
-            f"All that speak ({words.ranks(sorted(states))}) wait in the same {tell(state)}{name}, and the last that they "
-            f"completed is number {state.completed}: all of them entered it."
+            f"All that speak ({words.ranks(sorted(states))}) wait in the same {tell(state)}{name}, and the last that "
+            f"they completed is number {state.completed}: all of them entered it."
         )
         evidence = (state.evidence, *(each.evidence for each in _others(states, state)[:2]))
         captures = {"seq": str(state.seq), "op": state.op or "operation", "completed": str(state.completed)}

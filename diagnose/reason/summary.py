@@ -12,6 +12,8 @@ def summary_of(diagnosis: Diagnosis) -> str:
     """Write one sentence a person can act on."""
     root = diagnosis.root_cause
     if diagnosis.verdict == "no_failure":
+        if diagnosis.inputs and not any(each.bytes for each in diagnosis.inputs):
+            return "The log is empty: whether anything failed cannot be told."
         last = diagnosis.run.last_iteration
         return f"Nothing failed{f'; the last iteration seen is {last}' if last is not None else ''}."
     if root is None:

@@ -162,7 +162,8 @@ def _lay_out(said: list[Said], layout: str, folder: Path) -> None:
             "stamped": (f"rank_{rank}.log", f"{utc} {text}"),
             "pods": (f"train-worker-{rank}.log", f"{utc} stderr F {text}"),
             "containers": (
-                f"rank_{rank}/0.log", json.dumps({"log": text + "\n", "stream": "stderr", "time": utc}, separators=(",", ":")),
+                f"rank_{rank}/0.log",
+                json.dumps({"log": text + "\n", "stream": "stderr", "time": utc}, separators=(",", ":")),
             ),
             "blocks": ("all.log", f"{utc} [default{rank}]:{text}"),
             "zones": (f"node-{node}.log", f"{local} {rank}: {text}" if rank % 2 else f"{rank}: {local} {text}"),

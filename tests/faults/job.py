@@ -25,8 +25,8 @@ SECOND_RANK = int(os.environ.get("SECOND_RANK", "0"))
 TIMEOUT = float(os.environ.get("COLLECTIVE_TIMEOUT", "6"))
 JOIN_TIMEOUT = 10.0 if FAULT == "never-joins" else 100.0  # seconds; machines that run tests are slow to start
 OUT_OF_MEMORY = (
-    "CUDA out of memory. Tried to allocate 1.96 GiB. GPU 3 has a total capacity of 79.11 GiB of which 1.21 GiB is free. "
-    "Including non-PyTorch memory, this process has 77.89 GiB memory in use. Of the allocated memory 73.40 GiB is "
+    "CUDA out of memory. Tried to allocate 1.96 GiB. GPU 3 has a total capacity of 79.11 GiB of which 1.21 GiB is "
+    "free. Including non-PyTorch memory, this process has 77.89 GiB memory in use. Of the allocated memory 73.40 GiB is "
     "allocated by PyTorch, and 1.93 GiB is reserved by PyTorch but unallocated."
 )
 
@@ -100,7 +100,7 @@ def main() -> None:
     if FAULT == "never-joins" and rank == FAULT_RANK:
         time.sleep(600)
     if FAULT == "config" and rank == FAULT_RANK:
-        raise ValueError(f"num_attention_heads (6) must be a multiple of tensor_model_parallel_size (4).")
+        raise ValueError("num_attention_heads (6) must be a multiple of tensor_model_parallel_size (4).")
     if FAULT == "import" and rank == FAULT_RANK:
         import flash_attn_that_is_not_there  # noqa: F401
     dist.init_process_group("gloo", timeout=timedelta(seconds=JOIN_TIMEOUT))
@@ -137,9 +137,11 @@ def main() -> None:
         if rank == world - 1:
             field = f" lm loss: {loss:.6E} |" if loss == loss else " lm loss: NAN |"
             print(
-                f" [{datetime.now():%Y-%m-%d %H:%M:%S.%f}] iteration {step:8d}/{STEPS:8d} | consumed samples: {step * 8:12d} |"
+                f" [{datetime.now():%Y-%m-%d %H:%M:%S.%f}] iteration {step:8d}/{STEPS:8d} |"
+                f" consumed samples: {step * 8:12d} |"
                 f" elapsed time per iteration (ms): 60.1 | learning rate: 1.0E-04 | global batch size:     8 |{field}"
-                " loss scale: 1.0 | grad norm: 1.000 | number of skipped iterations:   0 | number of nan iterations:   0 |"
+                " loss scale: 1.0 | grad norm: 1.000 | number of skipped iterations:   0 |"
+                " number of nan iterations:   0 |"
             )
     dist.destroy_process_group()
     print(f"rank {rank} done")

@@ -114,7 +114,8 @@ def test_words_before_the_hang(diagnose_logs: Diagnose) -> None:
 def test_dump_signal(diagnose_logs: Diagnose) -> None:
     """Who signalled the dump first, and who only followed, is told."""
     log = WORLD + watchdog(0, "10:10:05")
-    log += "[rank0]:[E506 10:10:05.3 ProcessGroupNCCL.cpp:1785] [PG ID 0 PG GUID 0 Rank 0] First PG on this rank to signal dumping.\n"
+    log += "[rank0]:[E506 10:10:05.3 ProcessGroupNCCL.cpp:1785] [PG ID 0 PG GUID 0 Rank 0] First PG on "
+    log += "this rank to signal dumping.\n"
     for rank in (1, 2):
         log += watchdog(rank, "10:10:06") + (
             f"[rank{rank}]:[E506 10:10:06.3 ProcessGroupNCCL.cpp:1685] [PG ID 0 PG GUID 0 Rank {rank}] Observed flight "
@@ -146,8 +147,10 @@ def test_monitored_barrier(diagnose_logs: Diagnose) -> None:
 def test_quiet_exit(diagnose_logs: Diagnose) -> None:
     """A rank that the launcher saw fail, and that said nothing, is named; those that it stopped are not."""
     table = (
-        "W0506 10:10:42.000000 18581 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 300 closing signal SIGTERM\n"
-        "E0506 10:10:42.141000 18581 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: 1 (pid: 301) of binary: /opt/venv/bin/python3\n"
+        "W0506 10:10:42.000000 18581 torch/distributed/elastic/multiprocessing/api.py:1028] "
+        "Sending process 300 closing signal SIGTERM\n"
+        "E0506 10:10:42.141000 18581 torch/distributed/elastic/multiprocessing/api.py:1002] "
+        "failed (exitcode: 1) local_rank: 1 (pid: 301) of binary: /opt/venv/bin/python3\n"
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
         "Failures:\n[1]:\n  time      : 2026-05-06_10:10:42\n  host      : node-0\n  rank      : 0 (local_rank: 0)\n"
         "  exitcode  : -15 (pid: 300)  (SIGTERM)\n  error_file: <N/A>\n"

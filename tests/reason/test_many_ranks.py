@@ -52,7 +52,8 @@ def lay_out(layout: str) -> dict[str, str]:
 
 
 LAYOUTS = (
-    "merged", "tee", "labels", "stamped files", "node files", "pods", "containers", "journal", "colours", "stamped labels",
+    "merged", "tee", "labels", "stamped files", "node files", "pods", "containers", "journal", "colours",
+    "stamped labels",
 )  # fmt: skip
 
 
@@ -102,7 +103,7 @@ def test_global_rank_from_rendezvous(diagnose_logs: Diagnose) -> None:
 
 def test_global_rank_from_nccl(diagnose_logs: Diagnose) -> None:
     """NCCL's own lines tell which rank a local one is."""
-    comm = "node-2:500:600 [3] NCCL INFO comm 0x7f00 rank 19 nranks 64 cudaDev 3 nvmlDev 3 busId 1b000 commId 0x1 - Init COMPLETE\n"
+    comm = "node-2:500:600 [3] NCCL INFO comm 0x7f00 rank 19 nranks 64 cudaDev 3 nvmlDev 3 busId 1b000 commId 0x1\n"
     log = comm + traceback(OUT_OF_MEMORY, prefix="[default3]:")
     diagnosis = diagnose_logs({"node-2.log": log, "node-1.log": traceback(GLOO_CLOSED, prefix="[default0]:")})
     assert diagnosis.root_cause is not None
@@ -183,7 +184,7 @@ def test_missing_files(diagnose_logs: Diagnose) -> None:
 
 def test_node_fails_again(diagnose_logs: Diagnose) -> None:
     """A node that ended two attempts is said, and left out."""
-    xid = "2026-05-06T1{hour}:00:00Z node-7 kernel: NVRM: Xid (PCI:0000:1b:00): 79, pid=301, GPU has fallen off the bus.\n"
+    xid = "2026-05-06T1{hour}:00:00Z node-7 kernel: NVRM: Xid (PCI:0000:1b:00): 79, pid=301, GPU has fallen off\n"
     died = "2026-05-06T1{hour}:00:01Z node-7 python3[301]: " + CHILD_FAILED.format(code=1, local=0)
     log = "".join(xid.format(hour=hour) + died.replace("{hour}", str(hour)) for hour in (0, 1))
     diagnosis = diagnose_logs({"train.log": log})
@@ -192,7 +193,7 @@ def test_node_fails_again(diagnose_logs: Diagnose) -> None:
 
 
 def test_numbered_pods(diagnose_logs: Diagnose) -> None:
-    """A pod whose log names no rank has the rank that its number gives, where the other pods' numbers fit their ranks."""
+    """A pod whose log names no rank has the rank of its number, where the other pods' numbers fit their ranks."""
     logs = {
         f"train-worker-{pod}.log": f"2026-05-06T10:00:09.000Z stderr F [rank{pod + 1}]: {GLOO_CLOSED}\n"
         for pod in (0, 1, 3)

@@ -65,5 +65,6 @@ def status(
     """Write the line in which a rank says how far it came in a process group."""
     return (
         f"[rank{rank}]:[E506 {clock}.203 ProcessGroupNCCL.cpp:2168] [PG ID {group} Rank {rank}]  failure detected by "
-        f"watchdog at work sequence id: {seq} PG status: last enqueued work: {enqueued}, last completed work: {completed}\n"
+        f"watchdog at work sequence id: {seq} PG status: last enqueued work: {enqueued}, last completed work: "
+        f"{completed}\n"
     )

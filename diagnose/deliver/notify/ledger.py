@@ -63,7 +63,7 @@ class Ledger:
                 return None
             database.execute(
                 "INSERT OR REPLACE INTO told (notifier, failure, since, repeats, summary) VALUES (?, ?, ?, 0, ?)",
-                (notifier, failure, now, summary[:500]),
+                (notifier, failure, now, summary[:500].encode("utf-8", "replace").decode()),
             )
             database.execute("DELETE FROM told WHERE since < ? AND repeats = 0", (now - _KEPT,))
             return 0 if row is None else int(row[1])

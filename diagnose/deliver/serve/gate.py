@@ -83,10 +83,7 @@ async def json_body(request: Request, settings: ServeSettings) -> Any:
         raise RefusedError(415, "unsupported_media_type", "send application/json")
     data = await _bytes(request, settings.body_limit)
     try:
-        body = json.loads(data.decode("utf-8-sig"), parse_constant=_no_number)
-        if b"\\ud" in data.lower():  # half of a surrogate pair is no text: nothing could store or show it
-            body = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
-        return body
+        return json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise RefusedError(400, "invalid_json", "the body is no JSON") from None
 

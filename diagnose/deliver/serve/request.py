@@ -84,7 +84,7 @@ def _settings(settings: Any) -> list[str]:
 
 def about(body: Mapping[str, Any]) -> dict[str, str]:
     """Read what is told of the job; what is no word is left out."""
-    event = {key: redact_text(str(body[key])[:_LONGEST]) for key in _EVENT if isinstance(body.get(key), str | int)}
+    event = {key: _word(str(body[key])) for key in _EVENT if isinstance(body.get(key), str | int)}
     return {key: value for key, value in event.items() if value}
 
 
@@ -146,7 +146,7 @@ def alertmanager(body: Mapping[str, Any], roots: Roots, templates: Sequence[str]
             key: next((labels[each] for each in each_of if each in labels), "") for key, each_of in _ALERT_NAMES.items()
         }
         event = {
-            key: redact_text(value[:_LONGEST])
+            key: _word(value)
             for key, value in {**event, "time": starts, "state": name}.items()
             if value
         }
@@ -179,6 +179,11 @@ def log_key(real: str) -> str:
 
     status = os.stat(real)
     return _once("log", real, str(status.st_mtime_ns), str(status.st_size))
+
+
+def _word(text: str) -> str:
+    # Half of a surrogate pair is no text; who is told of the job could not encode it.
+    return redact_text(text[:_LONGEST].encode("utf-8", "replace").decode())
 
 
 def _texts(value: Any) -> dict[str, str]:

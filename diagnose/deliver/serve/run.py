@@ -50,7 +50,10 @@ def server(settings: ServeSettings) -> uvicorn.Server:
 
     import uvicorn
 
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
     from diagnose.deliver.serve.app import build
+    from diagnose.deliver.serve.idle import bounded
 
     try:
         app = build(settings)
@@ -61,6 +64,7 @@ def server(settings: ServeSettings) -> uvicorn.Server:
             app,
             host=settings.host,
             port=settings.port,
+            http=bounded(AutoHTTPProtocol),
             log_level="warning",
             access_log=False,
             server_header=False,

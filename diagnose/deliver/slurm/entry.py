@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -40,7 +41,9 @@ def mail_body(arguments: Sequence[str], settings: Settings) -> str:
     from dataclasses import replace
 
     announced = run_boxed(replace(task, notify=False), min(_MAIL_TIMEOUT, settings.slurm.timeout))
-    return "\n\n".join(filter(None, (announced.markdown.strip(), "\n".join(announced.problems))))
+    text = "\n\n".join(filter(None, (announced.markdown.strip(), "\n".join(announced.problems))))
+    # Some `mail` programs take a line that begins with ~ for a command, and run it.
+    return re.sub(r"^~", " ~", text, flags=re.MULTILINE)
 
 
 def run(kind: str, arguments: Sequence[str]) -> int:

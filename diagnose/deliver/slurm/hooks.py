@@ -57,7 +57,7 @@ _TRAP = """\
 diagnose_on_exit() {{
   status=$?
   trap - EXIT TERM
-  if [ "$status" -ne 0 ]; then
+  if [ "$status" -ne 0 ] && [ -n "${{SLURM_JOB_ID:-}}" ]; then
     timeout 60 {environment}{python} {flags} -m diagnose slurm "$SLURM_JOB_ID" --exit-status "$status" >&2 || :
   fi
   exit "$status"

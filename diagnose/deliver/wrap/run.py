@@ -47,6 +47,7 @@ def wrap(command: Sequence[str], options: Options) -> int:
 
     127 where there is no such command, 126 where it cannot be run. What goes wrong here never changes the code.
     """
+    _open_standard()
     recorder = Recorder(options.log)
     started = time.time()
     try:
@@ -79,6 +80,15 @@ def _run(command: Sequence[str], recorder: Recorder) -> Ended:
     pump.finish()
     job.restore()
     return ended
+
+
+def _open_standard() -> None:
+    """Put /dev/null where 0, 1 or 2 is closed: the record or a pipe would get that number, and the output on top."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
 
 
 def _same_file(first: int, second: int) -> bool:
