@@ -186,3 +186,44 @@ def test_checklist_order(tmp_path: Path, packaged: Catalogue) -> None:
 def test_fixed_ids(packaged: Catalogue, name: str) -> None:
     """The ids that users script against are there."""
     assert name in packaged.patterns
+
+
+SHORT = """\
+Traceback (most recent call last):
+  File "/workspace/pretrain_gpt.py", line 301, in <module>
+    pretrain()
+  File "/workspace/megatron/core/transformer/mlp.py", line 203, in forward
+    output = self.linear_fc1(hidden)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of \
+which 1.10 GiB is free. Including non-PyTorch memory, this process has 78.00 GiB memory in use. Of the allocated \
+memory 76.00 GiB is allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated.
+"""
+REFUSED = [
+    (("core=0.14.0", "enable_cuda_graph=true"), "--recompute"),
+    (("core=0.15.0", "cuda_graph_impl=transformer_engine", "cuda_graph_scope=attn"), "core_attn"),
+    (
+        ("core=0.16.1", "cuda_graph_impl=transformer_engine", "cuda_graph_scope=attn", "attention_dropout=0.1"),
+        "core_attn layer",
+    ),
+    (("core=0.16.1", "num_moe_experts=None"), "moe_act"),
+    (("core=0.16.1", "num_moe_experts=64", "moe_grouped_gemm=true"), "-modules mlp"),
+    (("core=0.14.0", "num_moe_experts=64", "moe_grouped_gemm=true", "fp8=hybrid", "fp8_recipe=delayed"), "moe_act"),
+    (("core=0.13.0", "fp8=hybrid"), "layernorm"),
+    (("core=0.17.0", "num_moe_experts=64", "overlap_moe_expert_parallel_comm=true"), "-modules moe\n"),
+    (("core=0.16.1", "recompute_granularity=selective", "recompute_modules=[mlp]"), "--recompute-modules core_attn"),
+    (("core=0.16.1", "pipeline_model_parallel_size=8"), "--pipeline-model-parallel-size"),
+    (("core=0.19.0", "cuda_graph_impl=local"), "--fine-grained"),
+]
+
+
+@pytest.mark.parametrize(("settings", "line"), REFUSED, ids=["-".join(each[0]) for each in REFUSED])
+def test_memory_plan_holds_nothing_that_is_refused(
+    tmp_path: Path, packaged: Catalogue, settings: tuple[str, ...], line: str
+) -> None:
+    """What the release refuses beside the run's own settings is not recommended against a shortage of memory."""
+    diagnosis = run(tmp_path, packaged, SHORT, *settings)
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "cuda-oom"
+    usable = tuple(fix for fix in diagnosis.plan if fix.state in ("recommended", "unknown"))
+    assert usable
+    assert line not in pasted(usable) + "\n"

@@ -6,7 +6,17 @@ from typing import BinaryIO
 
 from diagnose.classes import dataclass
 from diagnose.facts.probe import HEADS, TRACEBACK
-from diagnose.read import ByteStream, Line, LineIndex, Source, Text, Traceback, find_sources, open_stream, read_tracebacks
+from diagnose.read import (
+    ByteStream,
+    Line,
+    LineIndex,
+    Source,
+    Text,
+    Traceback,
+    find_sources,
+    open_stream,
+    read_tracebacks,
+)
 from diagnose.scan import Anchor, Database, scan
 
 SHORTEST = 4  # bytes of a text that is looked for

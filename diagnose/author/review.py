@@ -95,7 +95,12 @@ def _healthy(checked: Checked) -> _Told:
         where = place_of(checked.tables[event.pattern], "match", event.alternative)
         line = f"{Path(evidence.path).name}:{evidence.line}: {evidence.text[:100]}"
         if alarm.decided:
-            yield True, where, f"`{event.pattern}` calls a healthy log failed: {line}", "tighten it, or use `not` or `near`"
+            yield (
+                True,
+                where,
+                f"`{event.pattern}` calls a healthy log failed: {line}",
+                "tighten it, or use `not` or `near`",
+            )
         else:
             yield False, where, f"`{event.pattern}` matches a line of a healthy log, which recovered: {line}", ""
 

@@ -23,8 +23,8 @@ def blanks(node: Node) -> Iterator[Where]:
 def disorder(table: Table, shared: Sequence[str]) -> tuple[Where, str, str] | None:
     """Find the first fix that stands before one which the shared list of fixes puts first.
 
-    Arguments: the file's tree; the ids of the shared fixes in their order. A shared fix that is changed here (other keys
-    beside `use`) may stand anywhere. Returns the place, the fix, and the one that should stand behind it.
+    Arguments: the file's tree; the ids of the shared fixes in their order. A shared fix that is changed here (by other
+    keys beside `use`) may stand anywhere. Returns the place, the fix, and the one that should stand behind it.
     """
     fixes = table.pairs.get("fixes")
     if fixes is None or not isinstance(fixes[1], Items):

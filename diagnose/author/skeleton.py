@@ -23,8 +23,13 @@ _LONGEST_SAMPLE = 2000  # characters
 _WORD = re.compile(r"[a-z][a-z0-9]+")
 _ID_WORDS = 5
 _EMPTY_WORDS = frozenset(
-    "a an the of to in on at by for from with and or is was are were be been has have had it its this that not no must"
-    " can could should will would but as into than then there which when error exception errno".split()
+    re.findall(
+        r"\w+",
+        """
+        a an the of to in on at by for from with and or is was are were be been has have had it its this that not no
+        must can could should will would but as into than then there which when error exception errno
+        """,
+    )
 )
 
 

@@ -21,7 +21,9 @@ _STAMP = Lazy(
     r"|\d\d:\d\d:\d\d[\d.,]{0,10} |[IWEF]\d{4} \d\d:\d\d:\d\d[\d.]{0,10} (?:\d+ )?"
     r"|(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\b:? ?|[\w./-]{1,120}\.(?:py|cpp|cc|cu|c|h):\d+\]?:? ?|[-|:] )+"
 )
-_TYPE = Lazy(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Failure|Timeout|Stop)\w*): ")
+_TYPE = Lazy(
+    r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Failure|Timeout|Stop)\w*): "
+)
 _TOKEN = Lazy(
     r"(?P<masked>\[masked\])|(?P<errno>\[Errno -?\d+\])"
     r"|(?P<time>\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d[\d.,]*)?Z?)?\b|\b\d\d:\d\d:\d\d\b)"
@@ -58,11 +60,16 @@ _NAMES: Mapping[str, str] = MappingProxyType(
     {"url": "url", "address": "address", "size": "size", "path": "path", "list": "values"}
 )
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
-_BEFORE = Lazy(r"([A-Za-z_][A-Za-z_]{1,24})(?:[ =:(#]{1,3}|'s )$")
+_BEFORE = Lazy(r"([A-Za-z_]{2,25})(?: (?:is|was|equals))?(?:[ =:(#]{1,3}|'s )$")
 _SENTENCE = Lazy(r"[.;!?](?= |$)")
 _NO_NAMES = frozenset(
-    "of than to is was are be in for by with and or from the a an must at after on not no as into up per"
-    " equals equal error exactly about over under between code has have had does needs takes only".split()
+    re.findall(
+        r"\w+",
+        """
+        it of than to is was are be in for by with and or from the a an must at after on not no as into up per
+        equals equal error exactly about over under between code has have had does needs takes only
+        """,
+    )
 )
 
 

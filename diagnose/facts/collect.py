@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal
 from diagnose.catalogue.compile import Matcher, exception_name
 from diagnose.catalogue.model import Alternative, Near
 from diagnose.classes import replace
+from diagnose.facts.data_line import is_data
 from diagnose.facts.dying import carried, is_dying
 from diagnose.facts.error_file import read_error_file
 from diagnose.facts.flight_recorder import read_flight_recorder
@@ -88,6 +89,7 @@ class _Collector:
         self._meter = meter
         self._modified = modified
         heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == TRACEBACK]
+        heads = [head for head in heads if not is_data(head.body)]
         # A log without any head is often a piece of one: its last lines are read as what an exception left.
         self._piece = text.last(_TAIL)[0].start if not heads and result.size else -1
         units = [self._looked_at(unit) for unit in read_tracebacks(text, heads)]
@@ -168,9 +170,12 @@ class _Collector:
         What their first line alone said gives way where the whole message says more of the same failure.
         """
         told = {event.traceback: event for event in events if event.traceback is not None}
+        seen: dict[str, list[Event]] = {}  # many ranks print the same
         for number, unit in enumerate(self._tracebacks):
             for text in joined(unit):
-                again = collect(Source("-"), self._probe, stdin=BytesIO(text.encode()), metrics="off").events
+                if text not in seen:
+                    seen[text] = collect(Source("-"), self._probe, stdin=BytesIO(text.encode()), metrics="off").events
+                again = seen[text]
                 known = told.get(number)
                 better = [event for event in again if known is None or _says_more(event, known)]
                 if better:
@@ -193,7 +198,7 @@ class _Collector:
         line = self._text.line_at(hit.start, at=hit.at)
         matcher = candidate.matcher
         captures = match_body(matcher, line.body)
-        if captures is None:
+        if captures is None or is_data(line.body):
             return None
         number = self._unit_of(line)
         unit = self._tracebacks[number] if number is not None else None

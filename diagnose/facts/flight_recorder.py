@@ -23,7 +23,7 @@ ORIGIN = "flight-recorder"
 _GROUPS = 256  # process groups of one rank that are told of
 _ENTRIES = 200_000  # entries of one dump that are looked at
 _RANK = re.compile(r"rank[-_]?(\d{1,7})$|[-_](\d{1,7})$|rank[-_]?(\d{1,7})\D")
-# All that data needs: marks, containers, numbers, texts, memo, frames. Nothing that imports or calls (GLOBAL, REDUCE …).
+# All that data needs: marks, containers, numbers, texts, memo, frames. Nothing that imports or calls.
 _HARMLESS_WORDS = """
 PROTO FRAME STOP MARK POP POP_MARK DUP NONE NEWTRUE NEWFALSE INT LONG LONG1 LONG4 BININT BININT1 BININT2
 FLOAT BINFLOAT

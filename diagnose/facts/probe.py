@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 TRACEBACK = "traceback"
 HEADS = (b"Traceback (most recent call last)", b"Exception Group Traceback (most recent call last)")
-_SCHEMA = 1  # of the kept file; raised when anchors, or the database's state, mean something else
-_Row = tuple[str, tuple[bytes, ...], bool, int]  # an anchor's key, literals, case, and how many hits it keeps
+_KEPT = 100  # first and last hits of one wording, and of traceback heads
+_SPEAKERS = 1024  # ranks whose first hit is kept whatever the others say
+_SCHEMA = 2  # of the kept file; raised when anchors, or the database's state, mean something else
+# An anchor's key, its literals, whether case counts, how many hits it keeps, and of how many speakers.
+_Row = tuple[str, tuple[bytes, ...], bool, int, int]
 
 
 class Candidate:
@@ -85,10 +88,11 @@ class _Anchors(Sequence[Anchor]):
             return [self[each] for each in range(*index.indices(len(self)))]
         made = self._made.get(index)
         if made is None:
-            key, literals, nocase, keep = self._rows[index]
+            key, literals, nocase, keep, speakers = self._rows[index]
             candidate = self._candidates.get(key)
             verify = candidate.accepts if candidate is not None else None
-            made = self._made[index] = Anchor(key, literals, nocase=nocase, keep=keep, verify=verify)
+            made = Anchor(key, literals, nocase=nocase, keep=keep, speakers=speakers, verify=verify)
+            self._made[index] = made
         return made
 
     def __iter__(self) -> Iterator[Anchor]:
@@ -112,8 +116,8 @@ def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
 
     `engine` forces one of the scan engines; None takes the fastest there is.
     """
-    readers = [(f"fact:{each.name}", each.anchors, False, each.keep) for each in READERS]
-    readers += [(f"step:{each.name}", each.anchors, False, each.keep) for each in STEP_READERS]
+    readers = [(f"fact:{each.name}", each.anchors, False, each.keep, 0) for each in READERS]
+    readers += [(f"step:{each.name}", each.anchors, False, each.keep, 0) for each in STEP_READERS]
     path, identity = "", []
     if catalogue.kept is not None and engine is None:
         path = f"{os.path.splitext(catalogue.kept[0])[0]}.scan"
@@ -121,7 +125,11 @@ def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
         kept = _fetch(path, identity, catalogue)
         if kept is not None:
             return kept
-    rows = [(TRACEBACK, HEADS, False, 200), *(_row(each) for each in catalogue.wordings if not each.framed), *readers]
+    rows = [
+        (TRACEBACK, HEADS, False, _KEPT, _SPEAKERS),
+        *(_row(each) for each in catalogue.wordings if not each.framed),
+        *readers,
+    ]
     framed = [(each.pattern, each.number, each.exception) for each in catalogue.wordings if each.framed]
     candidates = Candidates(catalogue)
     database = Database(_Anchors(rows, candidates), engine=engine)
@@ -132,7 +140,7 @@ def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
 
 def _row(wording: Wording) -> _Row:
     literals = tuple(literal.encode() for literal in wording.literals)
-    return f"{wording.pattern}#{wording.number}", literals, wording.nocase, 200
+    return f"{wording.pattern}#{wording.number}", literals, wording.nocase, _KEPT, _SPEAKERS
 
 
 def _fetch(path: str, identity: list[Any], catalogue: Catalogue) -> Probe | None:

@@ -7,12 +7,9 @@ from itertools import pairwise
 
 from diagnose.facts.model import Held
 from diagnose.facts.reader import TextView
+from diagnose.read.labels import LABEL_BEHIND_NEWLINE, LONGEST
 from diagnose.read.model import Evidence, Line
 
-# Labels that identify a rank at the start of a line: torchrun --tee, PyTorch's excepthook, srun -l, Open MPI.
-# They begin with the newline before them: a search for a literal is many times faster than one for a line's start.
-_LABEL = re.compile(rb"\n(?:\[[A-Za-z]+\d{1,6}\]:|\d{1,6}: |\[\d+,\d{1,7}\]<std\w+>)")
-_LONGEST = 64  # bytes of a label
 _DIGITS = re.compile(rb"\d+")
 _FEWEST = 3  # speakers, to tell a file put together of their words from one where each spoke once
 _MOST = 20_000  # speakers that are remembered; a job has no more ranks than this
@@ -30,14 +27,14 @@ class VoiceMeter:
         data = bytes(chunk)
         if b"]:" not in data and b": " not in data and b"]<std" not in data:
             return
-        here = {found.group(): offset + found.start() + 1 for found in _LABEL.finditer(data)}
-        head = _LABEL.match(b"\n" + data[:_LONGEST])
+        here = {found.group(): offset + found.start() + 1 for found in LABEL_BEHIND_NEWLINE.finditer(data)}
+        head = LABEL_BEHIND_NEWLINE.match(b"\n" + data[:LONGEST])
         if head and head.group() not in here:
             here[head.group()] = offset
         if len(self._last) + len(here) > _MOST:
             here = {label: place for label, place in here.items() if label in self._last}
         if here.keys() - self._first.keys():
-            for found in _LABEL.finditer(data):
+            for found in LABEL_BEHIND_NEWLINE.finditer(data):
                 if found.group() in here:
                     self._first.setdefault(found.group(), offset + found.start() + 1)
             if head and head.group() in here:

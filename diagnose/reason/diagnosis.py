@@ -124,7 +124,7 @@ class Reasoner:
         event = Event(HUNG, 0, silence.captures(), first.evidence, 0, node=first.node)
         self.choice.later.insert(0, root)
         self.choice.root, self.choice.rivals = Group([Incident(-1, 0, first.evidence, pattern, event)]), []
-        self.shown = (silence.last.evidence, *(line for _, line in silence.quiet[:3]))
+        self.shown = (silence.last.evidence, *(line for _, line in silence.quiet))
         self.why = (
             f"{words.place(first.evidence)} ended the job, which was {silence.tell()}. No line before it says why."
         )

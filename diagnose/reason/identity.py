@@ -35,7 +35,7 @@ def workers_of(incidents: Sequence[Incident]) -> dict[int, list[Worker]]:
 
 
 def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> list[SourceRecord]:
-    """Fill in the rank and node of incidents that lack them, where they can be known; return the records with theirs."""
+    """Fill in rank and node of incidents that lack them, where they can be known; return the records with theirs."""
     tables = workers_of(incidents)
     nodes = {record.node for record in records if record.node} | {each.node for each in incidents if each.node}
     offsets = offsets_of(records, tables)
@@ -103,6 +103,9 @@ def _rank(
         return int(own)
     if record.rank is not None:
         return record.rank
+    task = _captured(each, "tasks")
+    if task is not None and task.isdigit() and record.voices and not everyone:
+        return int(task)  # srun started the ranks themselves: there is no launcher between
     pid = _captured(each, "pid")
     rows = everyone if each.daemon else table
     row = next((row for row in rows if pid and row.pid == pid), None)

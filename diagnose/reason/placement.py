@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from diagnose.classes import dataclass
 from diagnose.facts.model import SourceRecord
@@ -44,12 +44,17 @@ def offsets_of(records: Sequence[SourceRecord], tables: Mapping[int, Sequence[Wo
     lacking = [index for index in range(len(records)) if index not in found]
     if not lacking:
         return found
-    folders = {_folder(records[index].path): offset for index, offset in found.items()}
+    folders = {_folder(records[index].path) for index in found}
+    below: dict[tuple[str, ...], set[int]] = {}
+    for index, offset in found.items():
+        folder = _folder(records[index].path)
+        for length in range(1, len(folder) + 1):
+            below.setdefault(folder[:length], set()).add(offset)
     nodes = _one_each((records[index].node, offset) for index, offset in found.items())
     numbered = _numbered(records)
     for index in lacking:
         node = records[index].node
-        near = _above(_folder(records[index].path), folders)
+        near = _above(_folder(records[index].path), folders, below)
         if near is None and node is not None:
             near = nodes.get(node, numbered.get(node))
         if near is not None:
@@ -89,13 +94,14 @@ def _folder(path: str) -> tuple[str, ...]:
     return tuple(path.replace("\\", "/").split("/")[:-1])
 
 
-def _above(folder: tuple[str, ...], folders: Mapping[tuple[str, ...], int]) -> int | None:
+def _above(
+    folder: tuple[str, ...], folders: Collection[tuple[str, ...]], below: Mapping[tuple[str, ...], set[int]]
+) -> int | None:
     """Return what the nearest folder at or above this one tells; a folder that several nodes share tells nothing."""
     for length in range(len(folder), 0, -1):
         if folder[:length] in folders:
-            offset = folders[folder[:length]]
-            beside = {each for other, each in folders.items() if other[:length] == folder[:length]}
-            return offset if beside == {offset} else None
+            told = below[folder[:length]]
+            return next(iter(told)) if len(told) == 1 else None
     return None
 
 
@@ -117,18 +123,24 @@ def _numbered(records: Sequence[SourceRecord]) -> dict[str, int]:
     numbers = {node: int(match[1]) for node in ranks if (match := _NUMBERED.search(node))}
     if len(numbers) != len(ranks) or sorted(numbers.values()) != list(range(len(ranks))):
         return {}
-    world = next((o.value for r in records for o in r.observations if o.key == "run.world_size"), None)
+    world = _world(records)
     size = max((max(each) + 1 for each in ranks.values() if each), default=0)
-    if not size or not isinstance(world, int) or world != size * len(ranks):
+    if not size or world != size * len(ranks):
         return {}
     return {node: number * size for node, number in numbers.items()}
+
+
+def _world(records: Sequence[SourceRecord]) -> int | None:
+    told = (each.value for record in records for each in record.observations if each.key == "run.world_size")
+    return next((value for value in told if isinstance(value, int)), None)
 
 
 def numbered_ranks(records: Sequence[SourceRecord]) -> dict[int, int]:
     """Return the ranks of logs that name none, from the numbers in their names, by the source's index.
 
-    A number counts (`train-worker-2`) where two other logs of the same name that speak of one rank each differ from
-    it by the same amount.
+    Numbers count where as many logs as the job has ranks are numbered from 0 on. Else a number counts
+    (`train-worker-2`) where two other logs of the same name that speak of one rank each differ from it by the same
+    amount.
     """
     parts: dict[str, list[tuple[int, int]]] = {}
     for index, record in enumerate(records):
@@ -136,7 +148,13 @@ def numbered_ranks(records: Sequence[SourceRecord]) -> dict[int, int]:
         if found and record.kind is Kind.LOG and record.rank is None:
             parts.setdefault(f"{found[1]}#{found[3]}", []).append((index, int(found[2])))
     ranks: dict[int, int] = {}
+    world = _world(records)
     for files in parts.values():
+        if sorted(number for _, number in files) == list(range(world or 0)) and all(
+            records[index].ranks in ([], [number]) for index, number in files
+        ):
+            ranks |= dict(files)
+            continue
         alone = [(records[index].ranks[0], number) for index, number in files if len(records[index].ranks) == 1]
         away = {rank - number for rank, number in alone}
         if len(away) != 1 or len(alone) < _WITNESSES or len({rank for rank, _ in alone}) != len(alone):

@@ -20,6 +20,7 @@ ENDED_BY_SCHEDULER = ("slurm-time-limit", "slurm-job-cancelled", "slurm-step-can
 _LEAST = 600.0  # seconds of silence that are no slow step
 _STEPS = 10  # step times of silence that are no slow step
 _APART = 5.0  # seconds between the last words of ranks that count as "stopped first"
+_NAMED = 3  # ranks that stopped first, with their last words
 _PHASES = {"save": "saving a checkpoint", "load": "loading a checkpoint", "eval": "evaluation"}
 
 
@@ -42,7 +43,7 @@ class Silence:
         """Write it: "silent for 3.2 h before, since iteration 1402 (last words of rank 5: train.log:88)"."""
         since = f"iteration {self.last.number}" if self.last.number is not None else words.place(self.last.evidence)
         doing = f", in {self.phase}" if self.phase else ""
-        who = "; ".join(f"last words of rank {rank}: {words.place(line)}" for rank, line in self.quiet[:3])
+        who = "; ".join(f"last words of rank {rank}: {words.place(line)}" for rank, line in self.quiet)
         return f"silent for {words.span(self.seconds)} before, since {since}{doing}{f' ({who})' if who else ''}"
 
     def captures(self) -> dict[str, str]:
@@ -107,5 +108,5 @@ def _quiet(
     early = sorted((time, rank) for rank, time in ends.items() if time < latest - _APART)
     if len(early) * 2 > len(everyone_of(records, world)):
         return ()
-    told = [(rank, last_words(rank, records, (), None, shifts)) for _, rank in early]
+    told = [(rank, last_words(rank, records, (), None, shifts)) for _, rank in early[:_NAMED]]
     return tuple((rank, line) for rank, line in told if line is not None)

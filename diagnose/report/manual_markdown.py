@@ -10,7 +10,7 @@ from diagnose.report.clean import safe, scrub
 
 INDEX = "index.md"
 _NOTE = "<!-- Written by `diagnose patterns docs` from the pattern files. Change those, not this page. -->"
-_SPECIAL = re.compile(r"[\\`*<\[\]]|(?<!\w)_|_(?!\w)|^#|~(?=~)", re.MULTILINE)
+_SPECIAL = re.compile(r"[\\`*<\[\]]|(?<![^\W_])_|_(?![^\W_])|^#|~(?=~)", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 
 

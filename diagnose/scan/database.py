@@ -10,6 +10,7 @@ from diagnose.scan.model import Anchor
 
 MIN_LITERAL = 4
 OFTEN = 500  # misfires of one literal
+_VARIANTS = 16  # that are remembered: the parts of a source, and the sources of a job, are alike
 
 
 class Database:
@@ -23,11 +24,12 @@ class Database:
     holds a newline.
     """
 
-    __slots__ = ("_engine", "_found_needles", "_owners", "_prefer", "_quiet", "_whole", "anchors")
+    __slots__ = ("_engine", "_found_needles", "_owners", "_prefer", "_quiet", "_variants", "_whole", "anchors")
 
     def __init__(self, anchors: Sequence[Anchor], engine: str | None = None) -> None:
         self.anchors: Sequence[Anchor] = tuple(anchors)
         self._prefer = engine
+        self._variants: dict[tuple[frozenset[int], frozenset[bytes]], Database] = {}
         self._quiet: frozenset[int] = frozenset()
         self._whole: frozenset[bytes] = frozenset()
         if len({anchor.key for anchor in self.anchors}) < len(self.anchors):
@@ -51,6 +53,7 @@ class Database:
         database = cls.__new__(cls)
         database.anchors = anchors
         database._prefer = None
+        database._variants = {}
         database._quiet = frozenset()
         database._whole = frozenset()
         database._found_needles = None
@@ -79,8 +82,12 @@ class Database:
 
     @property
     def misfires(self) -> int:
-        """How often the engine's first test found something that was not there, since the database was built."""
+        """How often the engine's first test found something that was not there, since `forget`."""
         return self._engine.misfires.total()
+
+    def forget(self) -> None:
+        """Begin to count misfires anew: what one source was like says nothing of the next."""
+        self._engine.misfires.clear()
 
     @property
     def quiet(self) -> frozenset[int]:
@@ -92,14 +99,25 @@ class Database:
 
         Those that have an expression stay as they are. What misfired often is looked for in another way.
         """
-        other = Database.__new__(Database)
-        other.anchors, other._prefer = self.anchors, self._prefer
-        other._found_needles, other._owners = self._needles, self._owners
-        other._quiet = frozenset(index for index in indexes if not self.anchors[index].narrow)
-        numbers = [number for number, owners in enumerate(self._owners) if other._quiet.issuperset(owners)]
+        quiet = frozenset(index for index in indexes if not self.anchors[index].narrow)
         whole = self._whole | {begin for begin, times in self._engine.misfires.items() if times > OFTEN}
-        other._whole = whole
-        other._engine = build_engine(self._needles, self._prefer, numbers, whole)
+        other = self._variants.get((quiet, whole))
+        if other is None:
+            other = self._variant(quiet, whole)
+            if len(self._variants) >= _VARIANTS:
+                self._variants.clear()
+            self._variants[quiet, whole] = other
+        other.forget()
+        return other
+
+    def _variant(self, quiet: frozenset[int], whole: frozenset[bytes]) -> Database:
+        other = Database.__new__(Database)
+        other.anchors, other._prefer, other._variants = self.anchors, self._prefer, self._variants
+        other._owners, other._quiet, other._whole = self._owners, quiet, whole
+        numbers = frozenset(number for number, owners in enumerate(self._owners) if quiet.issuperset(owners))
+        changed = self._engine.changed(numbers, whole)
+        other._found_needles = self._found_needles if changed else self._needles
+        other._engine = changed or build_engine(self._needles, self._prefer, numbers, whole)
         return other
 
     def find(self, data: bytes) -> dict[int, list[int]]:

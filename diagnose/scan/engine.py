@@ -42,6 +42,9 @@ class Engine(Protocol):
         a quiet needle only one occurrence is told.
         """
 
+    def changed(self, quiet: Collection[int], whole: Collection[bytes]) -> Engine | None:
+        """Build this engine with other quiet needles and misfires, more than it has; None where that saves nothing."""
+
     def state(self) -> Any:
         """What `restore_engine` needs, as values that `marshal` takes; None where building anew costs no more."""
 
@@ -97,6 +100,9 @@ class PlainEngine:
         self._literals = _flatten(needles)
         self._quiet = frozenset(quiet)
 
+    def changed(self, _quiet: Collection[int], _whole: Collection[bytes]) -> None:
+        """Building anew costs no more."""
+
     def state(self) -> None:
         """There is none."""
 
@@ -132,6 +138,9 @@ class AhoCorasickEngine:
             if chosen:
                 automaton = BytesAhoCorasick([value for _, value in chosen], implementation=Implementation.DFA)
                 self._searches.append((automaton, folded, [number for number, _ in chosen]))
+
+    def changed(self, _quiet: Collection[int], _whole: Collection[bytes]) -> None:
+        """Building anew costs no more."""
 
     def state(self) -> None:
         """There is none."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
+from diagnose.read.labels import LABEL, LONGEST
 from diagnose.scan.block import WINDOW, Block
 from diagnose.scan.engine import all_ends
 from diagnose.scan.hidden import raw_position
-from diagnose.scan.model import Anchor, Hit
+from diagnose.scan.model import Anchor, Found, Hit
 from diagnose.scan.verifier import Verifier
 
 EXACT = 1_000  # accepted lines; after them an anchor's lines are counted, and only the last ones are verified
@@ -16,6 +17,7 @@ PATIENCE = 10_000  # refused lines; after them only a sample of an anchor's line
 SAMPLE = 8  # lines of a block that are verified when patience has run out
 _PIECE = 4_096  # bytes in which a line for the sample is looked for
 COUNTED = 16  # of so many blocks in which an anchor is only glanced at, the lines of one are counted
+ASKED = 2  # blocks in which the line of a speaker who has no hit is looked at although the others' are put off
 TRIES = 4  # times `keep` lines are verified at most, to find the last `keep` ones that count
 
 
@@ -30,6 +32,7 @@ class Ledger:
     __slots__ = (
         *("_anchor", "_deferred", "_estimate", "_first", "_last", "_open_start", "_verifier", "_waiting"),
         *("_density", "_glances", "_rough", "_tries", "_waiting_lines", "accepted", "guessed", "refused"),
+        *("_heard", "_speakers"),
     )
 
     def __init__(self, anchor: Anchor, verifier: Verifier) -> None:
@@ -46,6 +49,8 @@ class Ledger:
         self._rough = False  # were lines since the last settlement not even counted?
         self._deferred = 0  # lines since the last settlement that nobody looked at
         self._estimate = 0
+        self._speakers: dict[bytes, Hit] = {}  # line label -> its first hit
+        self._heard: Counter[bytes] = Counter()  # line label -> how often it was asked for although lines are put off
         self.accepted = 0
         self.refused = 0
         self.guessed = 0  # lines that were counted by what their neighbours are like
@@ -56,9 +61,10 @@ class Ledger:
         return self.accepted + self._estimate
 
     @property
-    def hits(self) -> list[Hit]:
-        """The first and the last lines that count, by position. Complete after `settle`."""
-        return [*self._first, *self._last]
+    def found(self) -> Found:
+        """All that is known. Complete after `settle`."""
+        guessed = self.guessed > 0
+        return Found(self._first, list(self._last), self._speakers, self.count, guessed, guessed and self.impatient)
 
     @property
     def hot(self) -> bool:
@@ -161,20 +167,36 @@ class Ledger:
     def _accept(self, block: Block, start: int, stop: int, at: int) -> Hit:
         self.accepted += 1
         hit = self._hit(block, start, stop, at)
-        self._open_start = hit.start
+        self._open_start = max(self._open_start, hit.start)
         (self._first if len(self._first) < self._anchor.keep else self._last).append(hit)
+        if len(self._speakers) < self._anchor.speakers and (label := _label(block, start)):
+            self._speakers.setdefault(label, hit)
         return hit
 
     def _defer(self, block: Block, lines: list[int]) -> list[Hit]:
         """Put lines off; where hits are still wanted, verify a few of them now."""
         new: list[Hit] = []
+        if len(self._speakers) < self._anchor.speakers and not self.impatient:
+            fresh = self._unheard(block, lines)
+            new = self._verify(block, sorted(fresh))
+            lines = [at for at in lines if at not in fresh] if fresh else lines
         if len(self._first) < self._anchor.keep:
             step = -(-len(lines) // SAMPLE) or 1
-            new = self._verify(block, lines[::step])
+            new += self._verify(block, lines[::step])
             del lines[::step]
         if lines:
             self._put_off(block, lines, len(lines))
         return new
+
+    def _unheard(self, block: Block, lines: list[int]) -> set[int]:
+        """Of the lines of each speaker who has no hit yet the first."""
+        fresh: dict[bytes, int] = {}
+        for at in lines:
+            label = _label(block, block.data.rfind(b"\n", 0, at) + 1)
+            if label and label not in self._speakers and label not in fresh and self._heard[label] < ASKED:
+                self._heard[label] += 1
+                fresh[label] = at
+        return set(fresh.values())
 
     def _verify(self, block: Block, lines: list[int]) -> list[Hit]:
         new: list[Hit] = []
@@ -221,3 +243,9 @@ class Ledger:
         if lines and self._open_start == block.source_start(0) and block.line(lines[0])[0] == 0:
             del lines[0]
         return lines
+
+
+def _label(block: Block, start: int) -> bytes | None:
+    """The label at a line's start; None where it has none, or its start is not in the block."""
+    label = LABEL.match(block.data, start, start + LONGEST)
+    return label.group() if label and (start or block.line_start == block.base) else None

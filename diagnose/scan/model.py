@@ -17,6 +17,7 @@ class Anchor:
     nocase: bool = False  # compare without regard to ASCII case
     narrow: str = ""  # a regular expression for the native engine that is rarer than the literals; "" none
     keep: int = 200  # how many first hits and how many last hits are kept; all are counted
+    speakers: int = 0  # of so many line labels the first hit is kept too
     verify: Callable[[str], bool] | None = None  # asked with the cleaned line; None: the literal is enough
 
 
@@ -39,10 +40,34 @@ class Meter(Protocol):
 
 
 @dataclass(slots=True)
+class Found:
+    """What one anchor found in one stretch of a source."""
+
+    first: list[Hit]
+    last: list[Hit]
+    speakers: dict[bytes, Hit]  # line label -> its first hit
+    count: int
+    guessed: bool  # the count is partly an estimate
+    impatient: bool  # so many lines were refused that only a sample was looked at
+
+
+@dataclass(slots=True)
+class Stretch:
+    """What a scan found in one part of a source. Line numbers count from the part's first line."""
+
+    found: dict[int, Found] = field(default_factory=dict)  # index of an anchor -> what it found
+    marks: list[tuple[int, int]] = field(default_factory=list)  # offset of a chunk, newlines before it in this part
+    end: int = 0  # offset behind the last byte that was read
+    newlines: int = 0
+    cut: bool = False  # its last line has no newline
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class ScanResult:
     """All that one pass over one source found."""
 
-    hits: list[Hit] = field(default_factory=list)  # by position; at most 2 x keep for one anchor
+    hits: list[Hit] = field(default_factory=list)  # by position; at most 2 x keep + speakers for one anchor
     counts: dict[str, int] = field(default_factory=dict)  # anchor key -> lines that matched, kept or not
     size: int = 0  # bytes read (after decompression)
     lines: int = 0  # lines, the last one counts even when its newline is missing

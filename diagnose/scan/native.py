@@ -35,6 +35,22 @@ class HyperscanEngine:
             self._database = _compile(hyperscan, parts)
         self._parts = list(parts.values())
 
+    def changed(self, quiet: Collection[int], whole: Collection[bytes]) -> HyperscanEngine | None:
+        """As `Engine.changed`; where an entry is an expression of an anchor's own, everything must be built anew."""
+        import hyperscan
+
+        if not all(begin for begin, *_ in self._parts):
+            return None
+        parts: dict[Any, _Part] = {}
+        for begin, nocase, _, owners in self._parts:
+            for number, literal in owners:
+                _add_literal(parts, literal if begin in whole else begin, nocase, number in quiet, number, literal)
+        engine = HyperscanEngine.__new__(HyperscanEngine)
+        engine._misfires = Counter()
+        engine._parts = list(parts.values())
+        engine._database = _compile(hyperscan, parts)
+        return engine
+
     @classmethod
     def restored(cls, state: Any) -> HyperscanEngine:
         """Build the engine from its `state`; raises where this machine's Hyperscan cannot use it."""
@@ -111,13 +127,15 @@ def _parts(needles: Sequence[Needle], quiet: Collection[int], whole: Collection[
             continue
         for value in needle.values:
             begin = value[: rare_end(value)]
-            if begin in whole:
-                begin = value
-            # Every byte is written as its code: pure literals of Hyperscan's own end at a NUL byte.
-            expression = begin.hex(" ").replace(" ", "\\x")
-            key = (f"\\x{expression}".encode(), needle.nocase, number in quiet)
-            parts.setdefault(key, (begin, *key[1:], []))[3].append((number, value))
+            _add_literal(parts, value if begin in whole else begin, needle.nocase, number in quiet, number, value)
     return parts
+
+
+def _add_literal(parts: dict[Any, _Part], begin: bytes, nocase: bool, quiet: bool, number: int, literal: bytes) -> None:
+    # Every byte is written as its code: pure literals of Hyperscan's own end at a NUL byte.
+    expression = begin.hex(" ").replace(" ", "\\x")
+    key = (f"\\x{expression}".encode(), nocase, quiet)
+    parts.setdefault(key, (begin, nocase, quiet, []))[3].append((number, literal))
 
 
 def _version(hyperscan: Any) -> str:

@@ -10,7 +10,8 @@ from diagnose.scan.block import Block
 from diagnose.scan.database import Database
 from diagnose.scan.hidden import find_all
 from diagnose.scan.ledger import Ledger
-from diagnose.scan.model import Hit, Meter, ScanResult
+from diagnose.scan.merge import Index, merged
+from diagnose.scan.model import Hit, Meter, ScanResult, Stretch
 from diagnose.scan.sampler import Sampler
 from diagnose.scan.verifier import Verifier
 
@@ -22,7 +23,6 @@ DENSE = 10_000  # places; finding them one by one costs more than to build a dat
 DENSITY = 0.0002  # places a byte, below which they cost next to nothing
 DENSE_BLOCK = 50
 REBUILDS = 4
-_NAMED = 5
 
 
 class Chunk(Protocol):
@@ -36,19 +36,24 @@ class Chunk(Protocol):
     def continues(self) -> bool: ...
 
 
-class Stream(Protocol):
-    """The part of a byte stream that a scan uses."""
+class Pinned(Protocol):
+    """A byte stream that keeps what it is told to keep."""
 
     @property
     def problems(self) -> list[str]: ...
-    def chunks(self, size: int = ..., /) -> Iterator[Chunk]: ...
     def pin(self, start: int, end: int, /) -> None: ...
 
 
-class Index(Protocol):
-    """The part of a line index that a scan fills."""
+class Stream(Pinned, Protocol):
+    """The part of a byte stream that a scan uses."""
 
-    def add(self, offset: int, newlines_before: int, /) -> None: ...
+    def chunks(self, size: int = ..., /) -> Iterator[Chunk]: ...
+
+
+class Seekable(Pinned, Protocol):
+    """A byte stream that can be read in parts."""
+
+    def chunks(self, size: int = ..., /, *, start: int = ..., end: int | None = ...) -> Iterator[Chunk]: ...
 
 
 def scan(
@@ -70,25 +75,37 @@ def scan(
     Returns hits by position, counts, and what is to be said of the source. A hit in a line that is longer than a chunk
     begins at the line's start and ends where its chunk ends.
     """
-    run = _Scan(stream, index, database, Sampler(meters, always))
+    sampler = Sampler(meters, always)
+    run = _Scan(stream, database)
     for chunk in stream.chunks(CHUNK):
+        block = run.take(chunk)
+        if block is not None:
+            sampler.offer(block)
+    sampler.finish()
+    result = merged([run.finish()], index, database)
+    result.sampled = sampler.sampled
+    return result
+
+
+def scan_stretch(stream: Seekable, database: Database, start: int, end: int) -> Stretch:
+    """Read one part of a source that begins and ends at line starts. The outcome depends on the part alone."""
+    run = _Scan(stream, database)
+    for chunk in stream.chunks(CHUNK, start=start, end=end):
         run.take(chunk)
     return run.finish()
 
 
 class _Scan:
-    def __init__(self, stream: Stream, index: Index, database: Database, sampler: Sampler) -> None:
+    def __init__(self, stream: Pinned, database: Database) -> None:
         self.stream = stream
-        self.index = index
+        self.marks: list[tuple[int, int]] = []
+        database.forget()
         self.database = database
         self.current = database
-        self.dense: Counter[int] = (
-            Counter()
-        )  # places since the last rebuilding, of anchors that nobody looks at closely
-        self.misfires = database.misfires
+        # Places since the last rebuilding, of anchors that nobody looks at closely.
+        self.dense: Counter[int] = Counter()
         self.rebuilds = 0
         self.built_at = 0
-        self.sampler = sampler
         self.verifier = Verifier()
         self.ledgers: dict[int, Ledger] = {}
         self.newlines = 0
@@ -97,14 +114,14 @@ class _Scan:
         self.last = b"\n"
         self.settled_at = 0
 
-    def take(self, chunk: Chunk) -> None:
+    def take(self, chunk: Chunk) -> Block | None:
         data = chunk.data if isinstance(chunk.data, bytes) else bytes(chunk.data)
         if not data:
-            return
+            return None
         base = chunk.offset
         if self.last == b"\n":
             self.line_start = base
-        self.index.add(base, self.newlines)
+        self.marks.append((base, self.newlines))
         block = Block(data, base, self.newlines + 1, self.line_start, chunk.continues)
         found, block.moved = find_all(data, self.current.find, self.database.find)
         for number, ends in sorted(found.items()):
@@ -118,15 +135,14 @@ class _Scan:
                 self._note_dense(number, ledger, len(ends))
             for hit in new:
                 self._pin(hit)
-        self.sampler.offer(block)
-        wasted = self.dense.total() + self.current.misfires - self.misfires
+        wasted = self.dense.total() + self.current.misfires
         if wasted >= max(DENSE, DENSITY * (block.base - self.built_at)) and self.rebuilds < REBUILDS:
             self.rebuilds += 1
             self.built_at = block.base
             self.current = self.current.quieted(self.current.quiet | self.dense.keys())
             self.dense.clear()
-            self.misfires = 0
         self._move_on(block)
+        return block
 
     def _move_on(self, block: Block) -> None:
         newlines = block.data.count(b"\n")
@@ -154,35 +170,13 @@ class _Scan:
         end = min(hit.end, hit.at + PIN_BEFORE)
         self.stream.pin(max(0, start - PIN_BEFORE), end + PIN_AFTER)
 
-    def finish(self) -> ScanResult:
+    def finish(self) -> Stretch:
         self._settle()
-        self.sampler.finish()
-        used = {self.database.anchors[number].key: ledger for number, ledger in self.ledgers.items()}
-        return ScanResult(
-            hits=sorted(hit for ledger in used.values() for hit in ledger.hits),
-            counts={key: ledger.count for key, ledger in used.items() if ledger.count},
-            size=self.size,
-            lines=self.newlines + (self.last != b"\n"),
-            cut=self.last != b"\n",
-            sampled=self.sampler.sampled,
-            problems=[*self.stream.problems, *_problems(used)],
-            engine=self.database.engine,
+        return Stretch(
+            {number: ledger.found for number, ledger in self.ledgers.items()},
+            self.marks,
+            self.size,
+            self.newlines,
+            self.last != b"\n",
+            list(self.stream.problems),
         )
-
-
-def _problems(ledgers: dict[str, Ledger]) -> list[str]:
-    problems = []
-    missed = [key for key, ledger in ledgers.items() if ledger.guessed and ledger.impatient]
-    guessed = [key for key, ledger in ledgers.items() if ledger.guessed and not ledger.impatient]
-    if missed:
-        problems.append(f"very many lines look like {_names(missed)}; only a sample of them was looked at closely")
-    if guessed:
-        problems.append(
-            f"very many lines match {_names(guessed)}; the first and last are kept, the count is an estimate"
-        )
-    return problems
-
-
-def _names(keys: list[str]) -> str:
-    shown = ", ".join(keys[:_NAMED])
-    return f"{shown} and {len(keys) - _NAMED} more" if len(keys) > _NAMED else shown

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -126,16 +128,19 @@ def _plain(environment: dict[str, str], python: str, ranks: int) -> list[Said]:
     for rank in range(ranks):
         own = {**environment, "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)}
         own |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        process = subprocess.Popen([python, str(JOB)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=own)
+        process = subprocess.Popen(
+            [python, str(JOB)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=own, start_new_session=True
+        )
         listener = threading.Thread(target=_listen, args=(process, rank, said))
         listener.start()
         running.append((process, listener))
-    end = time.monotonic() + 90
+    end = time.monotonic() + 60
     for process, _ in running:
-        try:
-            process.wait(max(1.0, end - time.monotonic() if process is running[0][0] else 15))
-        except subprocess.TimeoutExpired:
-            process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(15.0, end - time.monotonic()) if process is running[0][0] else 15)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # its data workers too
+        process.wait(10)
     for rank, (process, listener) in enumerate(running):
         listener.join(10)
         said.append((time.time(), rank, f"{_EXIT}{process.returncode}"))

@@ -26,8 +26,8 @@ TIMEOUT = float(os.environ.get("COLLECTIVE_TIMEOUT", "6"))
 JOIN_TIMEOUT = 10.0 if FAULT == "never-joins" else 100.0  # seconds; machines that run tests are slow to start
 OUT_OF_MEMORY = (
     "CUDA out of memory. Tried to allocate 1.96 GiB. GPU 3 has a total capacity of 79.11 GiB of which 1.21 GiB is "
-    "free. Including non-PyTorch memory, this process has 77.89 GiB memory in use. Of the allocated memory 73.40 GiB is "
-    "allocated by PyTorch, and 1.93 GiB is reserved by PyTorch but unallocated."
+    "free. Including non-PyTorch memory, this process has 77.89 GiB memory in use. Of the allocated memory 73.40 GiB "
+    "is allocated by PyTorch, and 1.93 GiB is reserved by PyTorch but unallocated."
 )
 
 

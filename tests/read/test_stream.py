@@ -174,3 +174,24 @@ def test_pins_keep_what_a_large_stream_would_forget() -> None:
         assert len(stream.read(stream.size - (3 << 20), stream.size)) == 3 << 20
         assert stream.read((30 << 20) + 100_000, (30 << 20) + 100_010) == b"x" * 10
         assert stream.read(20 << 20, (20 << 20) + 10) == b""
+
+
+def test_small_cut_gzip(tmp_path: Path) -> None:
+    """All that stands before the cut of an archive is given, however short the archive is."""
+    text = b"step 1\n" * 2000 + b"Traceback (most recent call last):\nValueError: bad\n"
+    path = tmp_path / "cut.log.gz"
+    path.write_bytes(gzip.compress(text)[:-10])
+    with open_stream(Source(str(path))) as stream:
+        given = b"".join(chunk.data for chunk in stream.chunks())
+        assert given.startswith(b"step 1\n" * 2000)
+        assert "damaged or cut" in stream.problems[0]
+
+
+def test_gzip_members_and_padding(tmp_path: Path) -> None:
+    """Members follow each other; zeros and other bytes behind the last one are no damage."""
+    for tail in (b"", b"\0" * 512, b"not a member"):
+        path = tmp_path / "members.log.gz"
+        path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n") + tail)
+        with open_stream(Source(str(path))) as stream:
+            assert b"".join(chunk.data for chunk in stream.chunks()) == b"one\ntwo\n"
+            assert stream.problems == []

@@ -200,3 +200,34 @@ def test_earlier_attempts_are_named(diagnose_logs: Diagnose) -> None:
     log += traceback("KeyError: 'labels'", prefix="[rank1]: ") + CHILD_FAILED.format(code=1, local=1)
     diagnosis = diagnose_logs({"train.log": log})
     assert [(each.number, each.pattern) for each in diagnosis.attempts] == [(0, "cuda-oom")]
+
+
+def test_log_that_ends_inside_a_traceback(diagnose_logs: Diagnose) -> None:
+    """A log that was cut before the exception's own line tells of a failure all the same."""
+    log = step(1) + traceback("", prefix="").rstrip("\n") + "\n"
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.verdict == "unknown"
+    assert diagnosis.root_cause is None
+    assert any("step()" in line.text for line in diagnosis.notes)
+
+
+def test_cut_traceback_that_training_follows(diagnose_logs: Diagnose) -> None:
+    """Half a traceback in the middle of a run that goes on is no failure."""
+    log = step(1) + traceback("", prefix="").rstrip("\n") + "\n" + step(2) + step(3) + step(4)
+    assert diagnose_logs({"train.log": log}).verdict == "no_failure"
+
+
+def test_empty_log(diagnose_logs: Diagnose) -> None:
+    """An empty log is not called healthy."""
+    diagnosis = diagnose_logs({"train.log": ""})
+    assert diagnosis.verdict == "no_failure"
+    assert "empty" in diagnosis.summary
+
+
+def test_advice_of_another_framework(diagnose_logs: Diagnose) -> None:
+    """A Transformers run is not told to set what only Megatron knows."""
+    log = traceback(OUT_OF_MEMORY, file="/opt/venv/lib/python3.11/site-packages/transformers/trainer.py")
+    plan = diagnose_logs({"train.log": log}).plan
+    assert plan
+    assert not any("recompute" in fix.id or "pipeline" in fix.id for fix in plan if fix.state == "recommended")
+    assert any(fix.id == "gradient-checkpointing" for fix in plan)

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 @click.command("check")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option(
-    "--skip", multiple=True, metavar="NAME", help="Leave a check out, by the name in brackets that it prints. Repeatable."
+    "--skip",
+    multiple=True,
+    metavar="NAME",
+    help="Leave a check out, by the name in brackets that it prints. Repeatable.",
 )
 @click.option("-w", "--warnings", is_flag=True, help="Show warnings of all files, not only of those that are named.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing where all is well.")

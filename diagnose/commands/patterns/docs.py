@@ -61,4 +61,6 @@ def _store(folder: Path, wanted: Mapping[str, str], stale: list[str]) -> None:
             elif _read(folder / name).startswith("<!-- Written by `diagnose patterns docs`"):
                 (folder / name).unlink()
     except OSError as error:
-        raise CommandError(f"cannot write to {folder}: {error.strerror or error}; name another folder with --output", 2) from error
+        raise CommandError(
+            f"cannot write to {folder}: {error.strerror or error}; name another folder with --output", 2
+        ) from error

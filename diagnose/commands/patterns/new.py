@@ -80,7 +80,9 @@ def _store(path: Path, text: str) -> None:
     except FileExistsError as error:
         raise CommandError(f"{path} is there already; choose another --id", 2) from error
     except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror or error}; name another folder with --output", 2) from error
+        raise CommandError(
+            f"cannot write {path}: {error.strerror or error}; name another folder with --output", 2
+        ) from error
 
 
 def _told(made: Skeleton, path: Path, log: str, folder: str, catalogue: Catalogue) -> Iterator[str]:

@@ -42,6 +42,7 @@ class Job:
 
         It gets a process group of its own, unless it may read from a terminal: there only the foreground group may.
         """
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored by our parent, no end of a child would be told
         mask = set(signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED))
         own_group = not os.isatty(0)
         actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in outputs.items()]
