@@ -65,7 +65,7 @@ def collect(
         result = scan(stream, index, probe.database, sampled, (series,) if metrics == "all" else ())
         text = Text(stream, index, source)
         record = _Collector(source, probe, result, text, meter, stream.modified).record()
-        record.voices, record.held = voices_of(voices, text), voices.held()
+        record.voices, record.held = voices_of(voices, text), voices.held(text)
         record.surveys = surveys_of(series, text)
         return told.placed(record) if told else record
 
@@ -100,6 +100,7 @@ class _Collector:
             replace(unit, caused=unit.caused + len(above)) if unit.caused is not None else unit for unit in units
         )
         self._tracebacks = [*above, *shifted]
+        self._lanes: dict[str, list[int]] | None = None  # speaker -> its tracebacks
 
     def record(self) -> SourceRecord:
         source, result = self._source, self._result
@@ -289,8 +290,13 @@ class _Collector:
 
     def _unit_of(self, line: Line) -> int | None:
         """Return the traceback that a line stands in: of the same speaker, by line numbers."""
-        for number, unit in enumerate(self._tracebacks):
-            if unit.lines[0] <= line.number <= unit.lines[1] and unit.lane == line.lane:
+        if self._lanes is None:
+            self._lanes = {}
+            for number, unit in enumerate(self._tracebacks):
+                self._lanes.setdefault(unit.lane, []).append(number)
+        for number in self._lanes.get(line.lane, ()):
+            first, last = self._tracebacks[number].lines
+            if first <= line.number <= last:
                 return number
         return None
 

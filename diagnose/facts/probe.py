@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 TRACEBACK = "traceback"
 HEADS = (b"Traceback (most recent call last)", b"Exception Group Traceback (most recent call last)")
-_KEPT = 100  # first and last hits of one wording, and of traceback heads
-_SPEAKERS = 1024  # ranks whose first hit is kept whatever the others say
+_KEPT, _SPEAKERS = 100, 1024  # first and last hits of one wording, and ranks whose first one is kept in any case
+_HEADS_KEPT, _HEADS_SPEAKERS = 64, 256  # the same of tracebacks
 _SCHEMA = 2  # of the kept file; raised when anchors, or the database's state, mean something else
 # An anchor's key, its literals, whether case counts, how many hits it keeps, and of how many speakers.
 _Row = tuple[str, tuple[bytes, ...], bool, int, int]
@@ -126,7 +126,7 @@ def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
         if kept is not None:
             return kept
     rows = [
-        (TRACEBACK, HEADS, False, _KEPT, _SPEAKERS),
+        (TRACEBACK, HEADS, False, _HEADS_KEPT, _HEADS_SPEAKERS),
         *(_row(each) for each in catalogue.wordings if not each.framed),
         *readers,
     ]

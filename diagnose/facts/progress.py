@@ -20,11 +20,11 @@ _DENSE = 50  # progress lines in a chunk
 _CHECKED = FIRST + LAST  # candidates at each end of a chunk that are looked at more closely
 # All begin with a literal: then the search runs at memory speed. Lines of these formats need no second look.
 _STRICT = (
-    re.compile(rb"iteration +\d{1,15}/ *\d{1,15} *\|"),
-    re.compile(rb"Step Time : [\d.]{1,20}s GPU utilization: "),
-    re.compile(rb"steps: \d{1,15} loss: "),
-    re.compile(rb", skipped=\d{1,15}, lr="),
-    re.compile(rb"/global_step=\d{1,15}, RunningAvgSamplesPerSec="),
+    (b"iteration ", re.compile(rb"iteration +\d{1,15}/ *\d{1,15} *\|")),
+    (b"Step Time : ", re.compile(rb"Step Time : [\d.]{1,20}s GPU utilization: ")),
+    (b"steps: ", re.compile(rb"steps: \d{1,15} loss: ")),
+    (b", skipped=", re.compile(rb", skipped=\d{1,15}, lr=")),
+    (b"/global_step=", re.compile(rb"/global_step=\d{1,15}, RunningAvgSamplesPerSec=")),
 )
 # What a line of any other kind has. Which of these lines tell progress, `read_progress` decides when `steps` is called.
 _LOSS = re.compile(rb"oss['\"]?[ :=]{1,3}['\"]?(?:[-+]?[\d.]{1,20}|nan|NaN|NAN|-?inf)")
@@ -87,7 +87,7 @@ class ProgressMeter:
 
 def _places(data: bytes) -> tuple[list[int], int]:
     """Where progress lines are (all, or those at both ends of the chunk), and how many there are about."""
-    found = sorted(match.start() for form in _STRICT for match in form.finditer(data))
+    found = sorted(match.start() for guard, form in _STRICT if guard in data for match in form.finditer(data))
     if found:
         return found, len(found)
     candidates = [match.start() for match in _LOSS.finditer(data)] if b"oss" in data else []

@@ -51,24 +51,6 @@ def choose(incidents: Sequence[Incident]) -> Choice:
     return choice
 
 
-def contested(choice: Choice) -> bool:
-    """Tell whether another speaker of the same file reports an unrelated failure in the same moment.
-
-    Lines of several processes may be swapped by their buffers: then position alone says which came first.
-    """
-    root = choice.root
-    return root is not None and any(
-        group.first.source == root.first.source
-        and group.first.label != root.first.label
-        and abs((group.first.time or 0.0) - (root.first.time or 0.0)) <= _TOLERANCE
-        and group.first.weight > 1
-        and group.first.weight >= root.first.weight
-        and _conclusive(group)
-        and not _explains(root, group)
-        for group in choice.later
-    )
-
-
 def _told_before(root: Incident, incidents: Sequence[Incident]) -> bool:
     """Tell whether a root that says only how a process ended follows a symptom that names it among its effects."""
     if root.pattern is None or root.pattern.conclusive:

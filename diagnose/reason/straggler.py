@@ -116,6 +116,8 @@ def _mute(search: Search) -> Straggler | None:
     rows = search.rows
     failed = {row.rank for row in rows if row.exitcode not in (*STOPPED, "", "0")}
     spoke = {each.rank for each in search.incidents if each.role in ("root", "cascade") and not each.recovered}
+    if None in {each.rank for each in search.waiting}:
+        return None  # it may be the one that speaks without a label
     mute = sorted(failed - spoke)
     others = search.said | {row.rank for row in rows if row.exitcode in STOPPED}
     if len(mute) != 1 or not others - set(mute):

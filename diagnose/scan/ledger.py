@@ -13,9 +13,10 @@ from diagnose.scan.model import Anchor, Found, Hit
 from diagnose.scan.verifier import Verifier
 
 EXACT = 1_000  # accepted lines; after them an anchor's lines are counted, and only the last ones are verified
-PATIENCE = 10_000  # refused lines; after them only a sample of an anchor's lines is verified
+PATIENCE = 4_000  # refused lines; after them only a sample of an anchor's lines is verified
 SAMPLE = 8  # lines of a block that are verified when patience has run out
 _PIECE = 4_096  # bytes in which a line for the sample is looked for
+SAMPLED = 4  # of so many blocks in which an anchor is only glanced at, a sample is taken of one, while hits are wanted
 COUNTED = 16  # of so many blocks in which an anchor is only glanced at, the lines of one are counted
 ASKED = 2  # blocks in which the line of a speaker who has no hit is looked at although the others' are put off
 TRIES = 4  # times `keep` lines are verified at most, to find the last `keep` ones that count
@@ -116,7 +117,8 @@ class Ledger:
             self._density = len(lines) / len(block.data)
             return self._defer(block, lines)
         new: list[Hit] = []
-        sample = self._sample(block) if len(self._first) < self._anchor.keep else []
+        wanted = len(self._first) < self._anchor.keep and self._glances % SAMPLED == 0
+        sample = self._sample(block) if wanted else []
         new.extend(self._verify(block, sample))
         self._rough = True
         self._put_off(block, None, max(0, round(self._density * len(block.data)) - len(sample)))

@@ -1,10 +1,11 @@
-"""Asks anchors whether a line counts, and remembers the answer for lines that are alike."""
+"""Asks anchors whether a line counts, and remembers the answer for lines that are alike but for their label."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from diagnose.read.clean import clean
+from diagnose.read.labels import LABEL
 
 _REMEMBERED = 4_096
 _LONGEST = 2_048
@@ -24,7 +25,8 @@ class Verifier:
         """Does a line count for the anchor `key`?"""
         if len(raw) > _LONGEST:
             return verify(clean(raw))
-        question = (key, raw)
+        label = LABEL.match(raw)
+        question = (key, raw[label.end() :] if label else raw)
         answer = self._answers.get(question)
         if answer is None:
             if len(self._answers) >= _REMEMBERED:
