@@ -205,6 +205,10 @@ REFUSED = [
         ("core=0.16.1", "cuda_graph_impl=transformer_engine", "cuda_graph_scope=attn", "attention_dropout=0.1"),
         "core_attn layer",
     ),
+    (
+        ("core=0.18.0", "cuda_graph_impl=transformer_engine", "cuda_graph_modules=[mlp]", "hidden_dropout=0.1"),
+        "--recompute-modules mlp",
+    ),
     (("core=0.16.1", "num_moe_experts=None"), "moe_act"),
     (("core=0.16.1", "num_moe_experts=64", "moe_grouped_gemm=true"), "-modules mlp"),
     (("core=0.14.0", "num_moe_experts=64", "moe_grouped_gemm=true", "fp8=hybrid", "fp8_recipe=delayed"), "moe_act"),

@@ -56,9 +56,14 @@ _SPOKEN = Lazy(
     r"(\bmachine\s{1,3}\S{1,256}\s{1,8}login\s{1,3}\S{1,256}\s{1,8}password\s{1,3}"
     r"|\b(?:wandb|comet|neptune)\s{1,3}login\s{1,3}(?:--?[\w-]{1,40}(?:=\S{1,200})?\s{1,3}){0,4}"
     r"|\bsshpass\s{1,3}-p\s{0,3}|\bcurl\s[^\n]{0,400}?(?:-u|--user)\s{1,3}[\"']?[^\s:\"']{1,200}:"
+    r"|\b(?:docker|podman|helm|skopeo|oras)\s[^\n]{0,200}?\s-p\s{1,3}|\bmysql(?:dump|admin)?\s[^\n]{0,200}?\s-p(?=\S)"
+    r"|<\w{0,40}(?:password|secret|token)>(?=[^<\n]{1,1024}</)|\b(?:password|passphrase)\s{1,3}(?=[\"'])"
     r"|\b(?:identified\s{1,3}by)\s{1,3})(?!\[masked\])(?:\"[^\"\n]{1,1024}\"|'[^'\n]{1,1024}'|[^\s\"'-][^\s\"']{0,1024})",
     re.IGNORECASE,
 )
+
+# Every alternative of _SPOKEN holds one of these.
+_SPEAKERS = ("login", "sshpass", "curl", "identified", " -p", "<", "password", "passphrase")
 
 
 def mask_shapes(text: str) -> str:
@@ -77,7 +82,7 @@ def mask_shapes(text: str) -> str:
         text = _HEADER.sub(rf"\1{MASK}", text)
     if "bearer" in lower:
         text = _BEARER.sub(rf"\1{MASK}", text)
-    if any(word in lower for word in ("login", "sshpass", "curl", "identified")):
+    if any(word in lower for word in _SPEAKERS):
         text = _SPOKEN.sub(rf"\1{MASK}", text)
     return text
 

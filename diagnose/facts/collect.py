@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from typing import BinaryIO, Literal
 
@@ -36,24 +36,30 @@ from diagnose.read import (
     read_headless,
     read_tracebacks,
 )
-from diagnose.scan import Hit, ScanResult, scan
+from diagnose.scan import PART, Hit, ScanResult, Stretch, merged, parts_of, read_meters, scan, scan_stretch
 
-__all__ = ["Metrics", "Probe", "collect", "prepare"]
+__all__ = ["LARGE", "Metrics", "Probe", "collect", "prepare"]
 
 Metrics = Literal["all", "sampled", "off"]
 _HEAD = HEADS[0].decode()
+LARGE = 2 * PART  # bytes of a file that is scanned in parts
 _TAIL = 40
 _FRAMES = 5  # a `frame` condition sees the innermost frames only: the outer ones are the same in every failure
 _TALK = 4  # lines after a traceback that are looked at to see whether its speaker went on
 
 
 def collect(
-    source: Source, probe: Probe, *, stdin: BinaryIO | None = None, metrics: Metrics = "sampled"
+    source: Source,
+    probe: Probe,
+    *,
+    stdin: BinaryIO | None = None,
+    metrics: Metrics = "sampled",
+    scanned: Callable[[], Sequence[Stretch]] | None = None,
 ) -> SourceRecord:
     """Read one source and return its record; what could not be read stands in its problems.
 
     `metrics` says how much of the iteration lines' numbers is read: "all" of them, those of a sample of a large source,
-    or none ("off").
+    or none ("off"). `scanned` gives the parts of a large file where others scan them.
     """
     if source.kind is Kind.FLIGHT_RECORDER:
         return read_flight_recorder(source)
@@ -62,7 +68,14 @@ def collect(
         index, meter, voices = LineIndex(), ProgressMeter(), VoiceMeter()
         series = SeriesMeter()
         sampled = (meter, voices, series) if metrics == "sampled" else (meter, voices)
-        result = scan(stream, index, probe.database, sampled, (series,) if metrics == "all" else ())
+        always = (series,) if metrics == "all" else ()
+        if stream.seekable and stream.size > LARGE:
+            left_out = read_meters(stream, sampled, always)
+            parts = scanned() if scanned else [scan_stretch(stream, probe.database, *part) for part in parts_of(stream)]
+            result = merged(parts, index, probe.database)
+            result.sampled = left_out
+        else:
+            result = scan(stream, index, probe.database, sampled, always)
         text = Text(stream, index, source)
         record = _Collector(source, probe, result, text, meter, stream.modified).record()
         record.voices, record.held = voices_of(voices, text), voices.held(text)

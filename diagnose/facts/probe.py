@@ -121,7 +121,8 @@ def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
     path, identity = "", []
     if catalogue.kept is not None and engine is None:
         path = f"{os.path.splitext(catalogue.kept[0])[0]}.scan"
-        identity = [_SCHEMA, catalogue.kept[1], list(sys.version_info[:3]), zlib.crc32(repr(readers).encode())]
+        given = zlib.crc32(repr((readers, _KEPT, _SPEAKERS, _HEADS_KEPT, _HEADS_SPEAKERS)).encode())
+        identity = [_SCHEMA, catalogue.kept[1], list(sys.version_info[:3]), given]
         kept = _fetch(path, identity, catalogue)
         if kept is not None:
             return kept

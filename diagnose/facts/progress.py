@@ -34,7 +34,7 @@ _COUNTED = re.compile(rb"(?:[Ss]tep|STEP|[Ii]ter|[Ee]poch|[Bb]atch)[^\n]{0,20}?\
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    number: int  # line number
+    number: int  # line number; 0 where it is not known
     at: int  # offset of the match
     raw: bytes  # the piece of the line that matched, between carriage returns
 
@@ -53,8 +53,13 @@ class ProgressMeter:
     _kept: int = 0  # marks in `_last`
     _seen: int = -1  # offset of the last place: a chunk may repeat the end of the one before
 
+    @property
+    def eager(self) -> bool:
+        """Were progress lines found?"""
+        return self.count > 0
+
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
-        """Search one chunk of whole lines that starts at byte `offset` with line number `first_line`."""
+        """Search one chunk of whole lines that starts at byte `offset` with line number `first_line` (0: not known)."""
         data = bytes(chunk)
         places, count = _places(data)
         self.count += count
@@ -117,7 +122,7 @@ def _marks(data: bytes, places: Iterable[int], offset: int, first_line: int) -> 
         number += data.count(b"\n", counted, place)
         counted = place
         start, stop = _piece(data, place)
-        yield _Mark(number, offset + place, data[start:stop])
+        yield _Mark(number if first_line else 0, offset + place, data[start:stop])
 
 
 def _step(text: TextView, mark: _Mark) -> Step | None:
@@ -126,8 +131,8 @@ def _step(text: TextView, mark: _Mark) -> Step | None:
     if not found:
         return None
     line = text.line_at(mark.at)
-    if line.number != mark.number or not line.text:
-        shown = Evidence(text.evidence(line).path, mark.number, piece)
+    if (mark.number and line.number != mark.number) or not line.text:
+        shown = Evidence(text.evidence(line).path, mark.number or line.number, piece)
         return Step(found.kind, found.number, mark.at, shown, metrics=found.metrics)
     shown = text.evidence(line)
     if piece.strip() not in shown.text:

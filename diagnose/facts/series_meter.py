@@ -68,6 +68,11 @@ class SeriesMeter:
         self._clocks: dict[str, Clock] = {}
         self._end = 0
 
+    @property
+    def eager(self) -> bool:
+        """Were numbers found?"""
+        return bool(self._lanes)
+
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         """Read one chunk of whole lines that starts at byte `offset` with line number `first_line`."""
         if offset < self._end:

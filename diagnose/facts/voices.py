@@ -28,6 +28,11 @@ class VoiceMeter:
         self._first: dict[bytes, Chunk] = {}
         self._last: dict[bytes, Chunk] = {}
 
+    @property
+    def eager(self) -> bool:
+        """A sample is enough: who talks is heard in it, and the last words stand at the end."""
+        return False
+
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         """Note the labels of one chunk of whole lines that starts at byte `offset`."""
         data = bytes(chunk)
@@ -67,7 +72,7 @@ class VoiceMeter:
 
 def _entangled(spans: Sequence[tuple[Chunk, Chunk, bytes]] | Sequence[tuple[int, int, bytes]]) -> bool:
     """Are there fewer than three speakers, or do two of them take turns? Chunks that are one say nothing of that."""
-    return len(spans) < _FEWEST or any(a[1] > b[0] for a, b in pairwise(sorted(spans)))  # type: ignore[operator, type-var]
+    return len(spans) < _FEWEST or any(a[1] > b[0] for a, b in pairwise(sorted(spans)))  # type: ignore[operator]
 
 
 def _places(chunks: dict[bytes, Chunk], text: TextView, *, last: bool) -> dict[bytes, int]:

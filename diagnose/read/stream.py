@@ -37,6 +37,7 @@ class ByteStream:
         self.problems: list[str] = []  # sentences
         self.size = 0  # bytes, decompressed; final once all chunks were taken
         self.modified: float | None = None  # last change of the file, seconds since the epoch
+        self.seekable = False  # True: every byte can be read at any time
 
     def chunks(self, size: int = CHUNK, *, start: int = 0, end: int | None = None) -> Iterator[Chunk]:
         """Yield the source from `start` up to `end` in chunks of about `size` bytes that end with a line."""
@@ -70,6 +71,7 @@ class PlainStream(ByteStream):
         self._fd = fd
         self.size = status.st_size
         self.modified = status.st_mtime
+        self.seekable = True
 
     def chunks(self, size: int = CHUNK, *, start: int = 0, end: int | None = None) -> Iterator[Chunk]:
         """As ByteStream.chunks; a segment must begin and end at line starts."""

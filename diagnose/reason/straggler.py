@@ -29,7 +29,9 @@ DESYNC = "collective-desync"
 INSIDE = "collective-hung-inside"
 FIRST = "collective-first-failed"
 _MOST = 8  # more than so many silent ranks name nobody, where they are not the smaller half
-_NAMED = re.compile(r"/rank_(\d{1,6})\b|\brank(\d{1,6})\b")
+_NAMED = re.compile(
+    r"/rank_(\d{1,6})\b|\brank(\d{1,6})\b|//cpu//\d{1,9}/(\d{1,6})$"
+)  # the last: Gloo's address of a rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ def _named(search: Search) -> Straggler | None:
         key = each.event.captures.get("key", "") if each.event and not each.recovered else ""
         found = _NAMED.search(key)
         if found:
-            named.setdefault(int(found[1] or found[2]), each)
+            named.setdefault(int(found[1] or found[2] or found[3]), each)
     absent = sorted(named.keys() - search.said)
     return _absent(search, absent, named[absent[0]]) if absent and len(absent) <= _MOST else None
 

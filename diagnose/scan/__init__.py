@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from diagnose.scan.database import Database
-from diagnose.scan.model import Anchor, Hit, Meter, ScanResult
-from diagnose.scan.scan import scan
+from diagnose.scan.merge import merged
+from diagnose.scan.model import Anchor, Hit, Meter, ScanResult, Stretch
+from diagnose.scan.parts import PART, parts_of, read_meters
+from diagnose.scan.scan import scan, scan_stretch
 
-__all__ = ["Anchor", "Database", "Hit", "Meter", "ScanResult", "scan"]
+__all__ = [
+    "PART",
+    "Anchor",
+    "Database",
+    "Hit",
+    "Meter",
+    "ScanResult",
+    "Stretch",
+    "merged",
+    "parts_of",
+    "read_meters",
+    "scan",
+    "scan_stretch",
+]

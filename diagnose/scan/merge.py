@@ -36,7 +36,7 @@ def merged(stretches: Sequence[Stretch], index: Index, database: Database) -> Sc
             found.setdefault(number, []).append(_moved(each, result.lines))
         problems += [problem for problem in stretch.problems if problem not in problems]
         result.lines += stretch.newlines
-        result.size, result.cut = stretch.end, stretch.cut
+        result.size, result.cut = max(result.size, stretch.end), stretch.cut
     result.lines += result.cut
     parts = {database.anchors[number]: found[number] for number in sorted(found)}
     result.hits = sorted({hit for anchor, each in parts.items() for hit in _kept(anchor, each)})

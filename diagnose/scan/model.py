@@ -32,11 +32,22 @@ class Hit:
     at: int = 0  # offset of the literal's last byte, to look at the right place of a very long line
 
 
-class Meter(Protocol):
-    """Something that reads numbers off whole chunks (iteration lines): cheap, native, sampled on large inputs."""
+class Watcher(Protocol):
+    """Something that reads whole chunks."""
 
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
-        """Read one chunk of whole lines that starts at `offset` with line number `first_line`."""
+        """Read one chunk of whole lines that starts at `offset`.
+
+        `first_line` is the number of its first line; 0 where it is not known, in a source that can be read again.
+        """
+
+
+class Meter(Watcher, Protocol):
+    """A watcher that reads numbers off iteration lines: cheap, native, sampled on large inputs."""
+
+    @property
+    def eager(self) -> bool:
+        """Has it found something, so that it should see more of a source of middling size?"""
 
 
 @dataclass(slots=True)

@@ -6,9 +6,11 @@ from collections import deque
 from collections.abc import Sequence
 
 from diagnose.scan.block import Block
-from diagnose.scan.model import Meter
+from diagnose.scan.model import Meter, Watcher
 
-ALL_UP_TO = 32_000_000
+EAGER_UP_TO = 8_000_000  # bytes that every meter sees
+ALL_UP_TO = 32_000_000  # bytes that meters see which have found something
+ONE_IN_FEW = 4
 ONE_IN = 16
 TAIL = 1_000_000
 
@@ -21,12 +23,13 @@ class Sampler:
         always: who reads every block, of large sources too.
     """
 
-    __slots__ = ("_always", "_held", "_held_bytes", "_meters", "_seen", "_turn", "sampled")
+    __slots__ = ("_always", "_ends", "_held", "_held_bytes", "_meters", "_seen", "_turn", "sampled")
 
-    def __init__(self, meters: Sequence[Meter], always: Sequence[Meter] = ()) -> None:
+    def __init__(self, meters: Sequence[Meter], always: Sequence[Watcher] = ()) -> None:
         self._meters = tuple(meters)
         self._always = tuple(always)
-        self._held: deque[tuple[Block, bool]] = deque()
+        self._ends = [0 for _ in self._meters]  # up to here each has read
+        self._held: deque[tuple[Block, bool]] = deque()  # the last blocks, and whether one that matters was left out
         self._held_bytes = 0
         self._seen = 0
         self._turn = 0
@@ -39,26 +42,35 @@ class Sampler:
             return
         for meter in self._always:
             meter.feed(block.data, block.base, block.first_line)
-        if self._seen <= ALL_UP_TO:
-            self._feed(block)
-            return
         self._turn += 1
-        self._held.append((block, self._turn % ONE_IN == 0))
+        skipped = False
+        for number, meter in enumerate(self._meters):
+            if self._wanted(meter):
+                self._feed(number, block)
+            else:
+                skipped = skipped or self._seen > ALL_UP_TO
+        self._held.append((block, skipped))
         self._held_bytes += len(block.data)
         while self._held_bytes - len(self._held[0][0].data) >= TAIL:
-            old, wanted = self._held.popleft()
+            old, missed = self._held.popleft()
             self._held_bytes -= len(old.data)
-            if wanted:
-                self._feed(old)
-            else:
-                self.sampled = True
+            self.sampled = self.sampled or missed
+
+    def _wanted(self, meter: Meter) -> bool:
+        if self._seen <= EAGER_UP_TO:
+            return True
+        if self._seen <= ALL_UP_TO:
+            return meter.eager or self._turn % ONE_IN_FEW == 0
+        return self._turn % ONE_IN == 0
 
     def finish(self) -> None:
-        """Feed the last megabyte."""
+        """Feed the last megabyte to those who have not seen it."""
         for block, _ in self._held:
-            self._feed(block)
+            for number, end in enumerate(self._ends):
+                if block.base >= end:
+                    self._feed(number, block)
         self._held.clear()
 
-    def _feed(self, block: Block) -> None:
-        for meter in self._meters:
-            meter.feed(block.data, block.base, block.first_line)
+    def _feed(self, number: int, block: Block) -> None:
+        self._ends[number] = block.base + len(block.data)
+        self._meters[number].feed(block.data, block.base, block.first_line)

@@ -11,7 +11,7 @@ from diagnose.scan.database import Database
 from diagnose.scan.hidden import find_all
 from diagnose.scan.ledger import Ledger
 from diagnose.scan.merge import Index, merged
-from diagnose.scan.model import Hit, Meter, ScanResult, Stretch
+from diagnose.scan.model import Hit, Meter, ScanResult, Stretch, Watcher
 from diagnose.scan.sampler import Sampler
 from diagnose.scan.verifier import Verifier
 
@@ -61,7 +61,7 @@ def scan(
     index: Index,
     database: Database,
     meters: Sequence[Meter] = (),
-    always: Sequence[Meter] = (),
+    always: Sequence[Watcher] = (),
 ) -> ScanResult:
     """Read a source once, from its first byte to its last.
 

@@ -60,6 +60,10 @@ KINDS = {
     "kubernetes env, json": '{{"name": "MY_SECRET", "value": "{}"}}',
     "nested command": 'cmd="HF_TOKEN={} torchrun train.py"',
     "yaml": "trainer:\n  secret_key: {}  # do not share",
+    "docker login": "docker login -u bot -p {} registry.example.org",
+    "mysql": "+ mysql -u root -p{} -h db",
+    "xml": "<property><password>{}</password></property>",
+    "spoken": "using password '{}' for user bob",
     "set-cookie": "Set-Cookie: session={}; Path=/",
 }
 
@@ -105,6 +109,7 @@ def test_ordinary_logs_stay_as_they_are(path: Path) -> None:
         "HF_TOKEN=$HF_TOKEN SECRET=${SECRET} password=None",
         "return _hf_hub_download_to_cache_dir(",
         "NCCL_IB_PKEY=0x7fff",
+        "or by passing `token=<your_token>`; mkdir -p /data/docker",
     ],
 )
 def test_what_only_looks_like_a_secret_stays(line: str) -> None:

@@ -149,8 +149,9 @@ def _plain(environment: dict[str, str], python: str, ranks: int) -> list[Said]:
 
 def _listen(process: subprocess.Popen[bytes], rank: int, said: list[Said]) -> None:
     assert process.stdout is not None
-    for line in process.stdout:
-        said.append((time.time(), rank, line.decode(errors="replace").rstrip("\n")))
+    with process.stdout:
+        for line in process.stdout:
+            said.append((time.time(), rank, line.decode(errors="replace").rstrip("\n")))
 
 
 def _lay_out(said: list[Said], layout: str, folder: Path) -> None:

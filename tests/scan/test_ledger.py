@@ -110,7 +110,7 @@ def test_glances_of_an_impatient_ledger_look_at_a_sample() -> None:
         ledger.offer(Block(data, 0, 1, 0, open_end=False), all_ends(data, b"failed"))
     assert ledger.impatient
     data = (LINE % 500) * 1000
-    told = sum(len(ledger.glance(Block(data, 10**6 * n, 1, 10**6 * n, open_end=False))) for n in range(1, 5))
+    told = sum(len(ledger.glance(Block(data, 10**6 * n, 1, 10**6 * n, open_end=False))) for n in range(1, 17))
     assert told >= 20
     assert [hit.number for hit in _hits(ledger)[:8]] == [1, 126, 251, 376, 501, 626, 751, 876]
 

@@ -10,14 +10,15 @@ from diagnose.scan.sampler import ALL_UP_TO, ONE_IN, TAIL, Sampler
 
 @dataclass
 class _Meter:
+    eager: bool = True
     seen: list[tuple[int, int]] = field(default_factory=list)
 
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         self.seen.append((offset, first_line))
 
 
-def _fed(blocks: int, size: int) -> tuple[list[int], bool]:
-    meter = _Meter()
+def _fed(blocks: int, size: int, *, eager: bool = True) -> tuple[list[int], bool]:
+    meter = _Meter(eager)
     sampler = Sampler([meter])
     data = bytes(size)
     for number in range(blocks):
@@ -40,7 +41,15 @@ def test_a_large_source_is_sampled() -> None:
     assert sampled
     assert fed[:whole] == list(range(whole))
     assert fed[-TAIL // size :] == list(range(whole + 200 - TAIL // size, whole + 200))
-    assert len(fed) == whole + (200 - TAIL // size) // ONE_IN + TAIL // size
+    assert len(fed) == len(set(fed))
+    assert abs(len(fed) - (whole + 200 // ONE_IN + TAIL // size)) <= 1
+
+
+def test_a_meter_that_finds_nothing_sees_less() -> None:
+    """Up to 32 MB a meter that is not eager sees the first blocks, one in four, and the last megabyte."""
+    fed, sampled = _fed(20, 1_000_000, eager=False)
+    assert fed == [*range(8), 11, 15, 19]
+    assert not sampled
 
 
 def test_pieces_of_long_lines_are_left_out() -> None:

@@ -182,6 +182,7 @@ def test_misfires_change_the_database_not_the_answer() -> None:
 class _Meter:
     total: int = 0
     lines: int = 0
+    eager: bool = True
 
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         assert offset == self.total

@@ -8,6 +8,7 @@ import binascii
 import hashlib
 import hmac
 import json
+from math import isfinite
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -83,13 +84,17 @@ async def json_body(request: Request, settings: ServeSettings) -> Any:
         raise RefusedError(415, "unsupported_media_type", "send application/json")
     data = await _bytes(request, settings.body_limit)
     try:
-        return json.loads(data, parse_constant=_no_number)
+        return json.loads(data, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
         raise RefusedError(400, "invalid_json", "the body is no JSON") from None
 
 
-def _no_number(name: str) -> float:
-    raise ValueError(name)
+def _finite(text: str) -> float:
+    # JSON knows no infinity: neither the database nor a caller could read it back.
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 async def _bytes(request: Request, limit: int) -> bytes:

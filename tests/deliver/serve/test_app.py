@@ -305,3 +305,32 @@ def test_unknown_things(here: World) -> None:
         assert client.delete("/v1/diagnoses").status_code == 405
         assert client.get("/v1/diagnoses?limit=x").status_code == 400
         assert client.get("/logs").status_code == 400
+
+
+def test_half_a_surrogate_pair_spoils_no_list(here: World) -> None:
+    """Words about a job that no text can hold, and a file name that is no UTF-8, are shown with a replacement."""
+    odd = here.log("b\udcff.log")
+    with here.client(work=False) as client:
+        body = json.dumps({"paths": [odd], "job_id": "\ud800", "name": "x\udfff"})
+        answer = client.post("/v1/diagnoses", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == 202
+        shown = client.get("/v1/diagnoses").json()["diagnoses"][0]
+        assert shown["event"] == {"job_id": "?", "name": "x?"}
+        assert shown["paths"][0].endswith("/b?.log")
+        assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_numbers_without_end_are_no_json(here: World, number: str) -> None:
+    """What the database could not read back is refused when it comes in."""
+    with here.client(work=False) as client:
+        body = f'{{"text": "x", "config": {{"lr": {number}}}}}'
+        answer = client.post("/v1/diagnoses", content=body, headers={"content-type": "application/json"})
+        assert (answer.status_code, answer.json()["error_code"]) == (400, "invalid_json")
+
+
+@pytest.mark.parametrize("text", ["0" * 19 + "9" * 40, "0" * 5000, "9" * 19, "-1", "1.5", "\u0661"])
+def test_a_parameter_that_is_no_small_number_is_refused(here: World, text: str) -> None:
+    """A count beyond what the database takes is the caller's mistake."""
+    with here.client(work=False) as client:
+        assert client.get("/v1/diagnoses", params={"before": text}).status_code == 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,7 @@ tries = [
     lambda: os.listdir(root + "/.."),
     lambda: os.scandir(root + "/up"),
     lambda: os.system("true"),
+    lambda: open(root + "/pipe"),
     lambda: os.listdir(root),
 ]
 with confinement.on():
@@ -42,17 +44,18 @@ print(json.dumps([*answers, can(lambda: open(outside).close())]))
 
 
 def test_every_way_of_opening_is_confined(tmp_path: Path) -> None:
-    """Names, bytes, links, `..`, descriptors, lists and programs: only the root is open, and only for the block."""
+    """Names, bytes, links, `..`, descriptors, pipes, lists and programs: only the root is open, and only for the block."""
     root = tmp_path / "root"
     root.mkdir()
     (root / "in").write_text("x")
     (tmp_path / "out").write_text("x")
     (root / "link").symlink_to(tmp_path / "out")
+    os.mkfifo(root / "pipe")
     (root / "up").symlink_to(tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", _PROBE, str(root), str(tmp_path / "out")], capture_output=True, text=True, check=True
     )
-    assert json.loads(done.stdout) == [True, *[False] * 8, True, True]
+    assert json.loads(done.stdout) == [True, *[False] * 9, True, True]
 
 
 @settings(max_examples=100, derandomize=True, deadline=None)

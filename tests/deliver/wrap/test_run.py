@@ -260,3 +260,36 @@ def test_torchrun_logs_are_read(tmp_path: Path) -> None:
     assert result["root_cause"]["pattern"] == "cuda-oom"
     assert result["root_cause"]["evidence"][0]["path"] == "logs/new_2/attempt_0/1/stderr.log"
     assert not any("old_1" in item["path"] for item in result["inputs"])
+
+
+def test_closed_streams_do_not_spoil_the_record(tmp_path: Path) -> None:
+    """Where stdout and stderr of the caller are closed, the record holds each line once."""
+    job = "for i in 1 2 3; do echo out$i; echo err$i >&2; done; exit 3"
+    for closed in ("2>&-", ">&-", ">&- 2>&- <&-"):
+        shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *WRAP, "-q", "--log", "all.log", "--", "sh", "-c", job]
+        done = subprocess.run(shell, cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=60)
+        lines = (tmp_path / "all.log").read_text().splitlines()
+        assert (done.returncode, sorted(lines)) == (3, ["err1", "err2", "err3", "out1", "out2", "out3"]), closed
+
+
+def test_ignored_sigchld_is_no_trap(tmp_path: Path) -> None:
+    """A parent that ignores SIGCHLD hands that down; the job's end is seen all the same."""
+    code = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", code, *WRAP, "-q", "--", "sh", "-c", "exit 4"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=60)
+    assert done.returncode == 4
+
+
+def test_a_removed_folder_costs_no_diagnosis(tmp_path: Path) -> None:
+    """A job that removes the folder it was started in is diagnosed."""
+    (tmp_path / "gone").mkdir()
+    job = f"cd ..; rmdir gone; echo '{OOM}'; exit 5"
+    done = subprocess.run(
+        [*WRAP, "--", "sh", "-c", job],
+        cwd=tmp_path / "gone",
+        env=environment(tmp_path),
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 5
+    assert b"pattern cuda-oom" in done.stderr

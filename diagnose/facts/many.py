@@ -1,0 +1,178 @@
+"""Collects the records of many sources, or of large ones, with several processes, in the order of the sources."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import BinaryIO
+
+from diagnose.classes import dataclass, field
+from diagnose.facts.collect import LARGE, Metrics, collect
+from diagnose.facts.model import SourceRecord
+from diagnose.facts.probe import Probe
+from diagnose.facts.workers import Lost, Workers, can_fork
+from diagnose.read import Kind, Source, open_stream
+from diagnose.scan import Stretch, parts_of, scan_stretch
+
+WORTH = 32_000_000  # bytes in all, below which starting processes costs more than it saves
+MOST_JOBS = 8
+_BATCH = 8_000_000  # bytes of small files that one task reads
+_BATCH_FILES = 64
+_DIED = "the process that read it died (was memory short?); nothing of it is known"
+
+Progress = Callable[[int, int], None]  # bytes that were read, bytes in all
+
+
+def default_jobs() -> int:
+    """Return how many processes are used where nobody says it: one a processor, at most eight."""
+    try:
+        processors = len(os.sched_getaffinity(0))
+    except AttributeError:
+        processors = os.cpu_count() or 1
+    return min(processors, MOST_JOBS)
+
+
+def collect_many(
+    sources: Sequence[Source],
+    probe: Probe,
+    *,
+    jobs: int | None = None,
+    stdin: BinaryIO | None = None,
+    metrics: Metrics = "sampled",
+    progress: Progress | None = None,
+) -> list[SourceRecord]:
+    """Collect all records; the result is the same with any number of processes.
+
+    Arguments: `jobs`, the number of processes, None chooses; `progress` is told now and then how much was read.
+    """
+    sizes = [_size(source) for source in sources]
+    jobs = default_jobs() if jobs is None else jobs
+    if jobs < 2 or sum(sizes) < WORTH or not can_fork():
+        return _one_by_one(sources, sizes, probe, stdin, metrics, progress)
+    plan = _planned(sources, sizes, probe, jobs, metrics)
+    if len(plan.tasks) < 2:
+        return _one_by_one(sources, sizes, probe, stdin, metrics, progress)
+    return _together(sources, sizes, plan, probe, jobs, stdin, metrics, progress)
+
+
+def _size(source: Source) -> int:
+    if source.content is not None:
+        return len(source.content)
+    try:
+        return os.stat(source.path).st_size if source.path != "-" else 0
+    except OSError:
+        return 0
+
+
+def _one_by_one(
+    sources: Sequence[Source],
+    sizes: Sequence[int],
+    probe: Probe,
+    stdin: BinaryIO | None,
+    metrics: Metrics,
+    progress: Progress | None,
+) -> list[SourceRecord]:
+    records, read = [], 0
+    for source, size in zip(sources, sizes, strict=True):
+        records.append(collect(source, probe, stdin=stdin, metrics=metrics))
+        read += size
+        if progress is not None:
+            progress(read, sum(sizes))
+    return records
+
+
+@dataclass(slots=True)
+class _Plan:
+    """Who reads what."""
+
+    tasks: list[Callable[[], object]] = field(default_factory=list)
+    weights: list[int] = field(default_factory=list)  # bytes of each task
+    parts: dict[int, list[int]] = field(default_factory=dict)  # index of a large source -> its tasks, in order
+    files: dict[int, tuple[int, int]] = field(default_factory=dict)  # index of a source -> its task, and place in it
+
+    def add(self, task: Callable[[], object], weight: int) -> int:
+        self.tasks.append(task)
+        self.weights.append(weight)
+        return len(self.tasks) - 1
+
+
+def _planned(sources: Sequence[Source], sizes: Sequence[int], probe: Probe, jobs: int, metrics: Metrics) -> _Plan:
+    plan = _Plan()
+    share = sum(sizes) // (2 * jobs)
+    rest = []
+    # The largest first, so that no process is left alone with one at the end.
+    for index in sorted(range(len(sources)), key=lambda each: (-sizes[each], each)):
+        source, size = sources[index], sizes[index]
+        if size > max(LARGE, share) and source.kind is not Kind.FLIGHT_RECORDER and (borders := _borders(source)):
+            tasks = [plan.add(partial(_part, source, probe, *each), each[1] - each[0]) for each in borders]
+            plan.parts[index] = tasks
+        elif source.path != "-" or source.content is not None:
+            rest.append(index)
+    batch: list[int] = []
+    for index in rest:
+        batch.append(index)
+        weight = sum(sizes[each] for each in batch)
+        if weight >= _BATCH or len(batch) >= _BATCH_FILES or index == rest[-1]:
+            task = plan.add(partial(_batch, [sources[each] for each in batch], probe, metrics), weight)
+            plan.files.update({each: (task, place) for place, each in enumerate(batch)})
+            batch = []
+    return plan
+
+
+def _borders(source: Source) -> list[tuple[int, int]]:
+    with open_stream(source) as stream:
+        return parts_of(stream) if stream.seekable and stream.size > LARGE else []
+
+
+def _part(source: Source, probe: Probe, start: int, end: int) -> Stretch:
+    with open_stream(source) as stream:
+        return scan_stretch(stream, probe.database, start, end)
+
+
+def _batch(sources: Sequence[Source], probe: Probe, metrics: Metrics) -> list[SourceRecord]:
+    return [collect(source, probe, metrics=metrics) for source in sources]
+
+
+def _together(
+    sources: Sequence[Source],
+    sizes: Sequence[int],
+    plan: _Plan,
+    probe: Probe,
+    jobs: int,
+    stdin: BinaryIO | None,
+    metrics: Metrics,
+    progress: Progress | None,
+) -> list[SourceRecord]:
+    read = [0]
+
+    def done(task: int) -> None:
+        read[0] += plan.weights[task]
+        if progress is not None:
+            progress(read[0], sum(sizes))
+
+    records: list[SourceRecord] = []
+    batches: dict[int, object] = {}
+    with Workers(plan.tasks, jobs, done) as workers:
+
+        def stretches(tasks: Sequence[int]) -> list[Stretch]:
+            found = [workers.result(task) for task in tasks]
+            return [each if isinstance(each, Stretch) else Stretch(problems=[_DIED]) for each in found]
+
+        for index, source in enumerate(sources):
+            if index in plan.parts:
+                scanned = partial(stretches, plan.parts[index])
+                records.append(collect(source, probe, metrics=metrics, scanned=scanned))
+            elif index in plan.files:
+                task, place = plan.files[index]
+                if task not in batches:
+                    batches[task] = workers.result(task)
+                batch = batches[task]
+                records.append(_dead(source) if isinstance(batch, Lost) else batch[place])  # type: ignore[index]
+            else:
+                records.append(collect(source, probe, stdin=stdin, metrics=metrics))
+    return records
+
+
+def _dead(source: Source) -> SourceRecord:
+    return SourceRecord(source.path, source.kind, rank=source.rank, node=source.node, problems=[_DIED])
