@@ -13,13 +13,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help setup demo test snapshots lint format types patterns package check clean
+.PHONY: help setup demo test snapshots docs lint format types patterns package check clean
 
 help:
 	@echo 'make setup     an environment in $(VENV) with everything that development needs'
 	@echo 'make demo      diagnose a real log'
 	@echo 'make test      the tests'
 	@echo 'make snapshots store what the reports print now, in the tests and in the README'
+	@echo 'make docs      write the pages of the patterns, docs/patterns'
 	@echo 'make lint      formatting and lint'
 	@echo 'make format    format the code'
 	@echo 'make types     static types'
@@ -46,6 +47,9 @@ test: setup
 snapshots: setup
 	@UPDATE_SNAPSHOTS=1 $(BIN)/python -m pytest tests/report tests/test_readme.py
 
+docs: setup
+	@$(BIN)/diagnose patterns docs --shipped
+
 lint: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
@@ -60,6 +64,7 @@ types: setup
 patterns: setup
 	@$(BIN)/diagnose patterns check
 	@$(BIN)/diagnose patterns test
+	@$(BIN)/diagnose patterns docs --shipped --check
 
 package: setup
 	@.ci/package '$(PYTHON)' $(BIN)/python

@@ -12,7 +12,9 @@ from diagnose.read.model import Problem, Source
 from diagnose.reason.result import Diagnosis
 
 if TYPE_CHECKING:
-    from diagnose.facts.collect import Metrics, Probe
+    from diagnose.facts.collect import Metrics
+    from diagnose.facts.many import Progress
+    from diagnose.facts.probe import Probe
     from diagnose.reason.compare import Comparison
     from diagnose.reason.forecast import Forecast
     from diagnose.reason.slow import Reference
@@ -33,6 +35,8 @@ def diagnose(
     baseline: str | Path | None = None,
     regression: float = 5.0,
     metrics: Metrics = "sampled",
+    jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Diagnosis:
     """Diagnose a job from what it left behind.
 
@@ -41,7 +45,8 @@ def diagnose(
     pattern files; `catalogue`, a loaded one in place of the packaged one; `engine`, a scan engine by name; `extra`,
     further sources that lie in no file (see `Source.content`); `golden`, the TFLOP/s/GPU that the run should reach;
     `baseline`, the log of a good run, for its speed and for what it printed; `regression`, percent below either from
-    which on the run is degraded; `metrics`, "all" iteration lines, those of a sample of large logs ("sampled"), or "off".
+    which on the run is degraded; `metrics`, "all" iteration lines, those of a sample of large logs ("sampled"), or "off";
+    `jobs` and `progress` as in `collect_all`.
 
     Raises ConfigFileError where `config`, `env` or a setting cannot be read, and BaselineError where `baseline` cannot.
     Inputs that cannot be read do not raise: they stand in the result's inputs.
@@ -53,7 +58,9 @@ def diagnose(
     catalogue = catalogue or load_catalogue(patterns)
     sources, problems = find_sources([str(path) for path in paths])
     reference = _reference(golden, baseline, regression, catalogue, engine)
-    records = collect_all([*sources, *extra], catalogue, engine=engine, stdin=stdin, metrics=metrics)
+    records = collect_all(
+        [*sources, *extra], catalogue, engine=engine, stdin=stdin, metrics=metrics, jobs=jobs, progress=progress
+    )
     diagnosis = reason(records, catalogue, given=given, problems=problems, reference=reference)
     return _with_news(diagnosis, sources, baseline)
 
@@ -187,12 +194,19 @@ def collect_all(
     engine: str | None = None,
     stdin: BinaryIO | None = None,
     metrics: Metrics = "sampled",
+    jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> list[SourceRecord]:
-    """Scan every source and return the records in the same order."""
-    from diagnose.facts.collect import collect, prepare
+    """Scan every source and return the records in the same order; they are the same with any number of processes.
+
+    Arguments, beside those of `diagnose`: `jobs`, how many processes read, None for one a processor (at most eight) where
+    there is much to read; `progress`, called with the bytes that were read and those in all.
+    """
+    from diagnose.facts.many import collect_many
+    from diagnose.facts.probe import prepare
 
     probe = prepare(catalogue, engine=engine)
-    return [collect(source, probe, stdin=stdin, metrics=metrics) for source in sources]
+    return collect_many(sources, probe, jobs=jobs, stdin=stdin, metrics=metrics, progress=progress)
 
 
 def match_text(text: str, catalogue: Catalogue, *, probe: Probe | None = None) -> list[Event]:

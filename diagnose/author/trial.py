@@ -24,6 +24,7 @@ _KEEP = 100  # first and last lines of each log that are looked at
 _NEAR = 20  # lines that nearly match
 _MOST_LINES = 200_000  # of each log, where the expression has no literal to look for
 _ROUNDS = 3
+_BEGINNINGS = 400  # of an expression that are tried, to say where it fails
 
 
 class UnreadableLogError(ValueError):
@@ -174,11 +175,11 @@ def _explained(expression: str, missed: list[tuple[Line, Evidence]]) -> Iterator
 
 
 def _beginnings(expression: str) -> list[tuple[int, regex.Pattern[str]]]:
-    """All beginnings of an expression that are expressions themselves, the shortest first."""
+    """Beginnings of an expression that are expressions themselves, the shortest first."""
     import regex
 
     found = []
-    for end in range(1, len(expression)):
+    for end in range(1, len(expression), 1 + len(expression) // _BEGINNINGS):
         try:
             found.append((end, compile_expression(expression[:end])))
         except regex.error:

@@ -47,6 +47,9 @@ _FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
     show_default=True,
     help="How many iteration lines of large logs are read.",
 )
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), metavar="N", help="Processes that read. Default: as many as processors."
+)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 where a failure or a degraded run was found.")
 @click.option("--redact", is_flag=True, help="Mask tokens, keys and passwords, to share the report.")
 @click.option("--no-color", is_flag=True, help="No colours. NO_COLOR in the environment does the same.")
@@ -64,6 +67,7 @@ def log(
     baseline: str | None,
     regression: float,
     metrics: Literal["all", "sampled", "off"],
+    jobs: int | None,
     exit_code: bool,
     redact: bool,
     no_color: bool,
@@ -87,6 +91,7 @@ def log(
     from diagnose.catalogue import load
     from diagnose.commands.inputs import given, require_readable
     from diagnose.commands.output import context, write
+    from diagnose.commands.progress import meter
     from diagnose.facts.config_file import ConfigFileError
     from diagnose.reason.slow import BaselineError
 
@@ -106,6 +111,8 @@ def log(
             baseline=baseline,
             regression=regression,
             metrics=metrics,
+            jobs=jobs,
+            progress=meter(),
         )
     except (ConfigFileError, BaselineError) as error:
         raise CommandError(str(error), 3) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -23,8 +24,10 @@ class Lost:
 
 
 def can_fork() -> bool:
-    """Can this system start workers that share the parent's memory?"""
-    return hasattr(os, "fork")
+    """Can workers be started here that share the parent's memory? Not beside threads, nor in another pool's worker."""
+    processes = sys.modules.get("multiprocessing.process")
+    pooled = processes is not None and processes.current_process().daemon
+    return hasattr(os, "fork") and threading.active_count() == 1 and not pooled
 
 
 class Workers:

@@ -78,6 +78,8 @@ def _why(first: Incident, told: Sequence[Incident], root: Incident | None, doubl
         return f"{where} was printed while the processes were being stopped; {origin}"
     if first.role == "cascade" and first.time is not None and root.time is not None and first.time >= root.time:
         return f"first at {_moment(first)}, {words.span(first.time - root.time)} after {origin}"
+    if first.place == root.place:
+        return f"{where} says this too"
     if first.role == "root":
         later = "later in the same log" if first.source == root.source and first.start > root.start else "after it"
         return f"{where} came {later}; {origin}"

@@ -145,11 +145,7 @@ def alertmanager(body: Mapping[str, Any], roots: Roots, templates: Sequence[str]
         event = {
             key: next((labels[each] for each in each_of if each in labels), "") for key, each_of in _ALERT_NAMES.items()
         }
-        event = {
-            key: _word(value)
-            for key, value in {**event, "time": starts, "state": name}.items()
-            if value
-        }
+        event = {key: _word(value) for key, value in {**event, "time": starts, "state": name}.items() if value}
         key = _once("am", str(body.get("groupKey", "")), str(alert.get("fingerprint", "")), starts)
         found.wanted.append(Wanted({"paths": paths, "event": event}, key))
     return found

@@ -162,4 +162,5 @@ def silence(records: Sequence[SourceRecord]) -> Iterator[Found]:
 
 
 def _ends(step: Step, last: Step) -> bool:
-    return step.kind == "exit" and step.start > last.start
+    """Tell whether a line after the last iteration says that the training loop was left on purpose."""
+    return step.start > last.start and (step.kind == "exit" or step.text == "after training is done")
