@@ -38,7 +38,7 @@ else:
         """As `dataclasses.dataclass`, with these options only."""
 
         def decorate(cls):
-            names = tuple(cls.__dict__.get("__annotations__", ()))
+            names = tuple(cls.__dict__.get("__annotations__", ()))  # noqa: RUF063 inspect takes as long to import as all the rest
             members = dict(cls.__dict__)
             given = {name: members.pop(name) for name in names if name in members}
             fields = {n: v if isinstance(v, _Field) else _Field(v, _NONE, True) for n, v in given.items()}

@@ -48,14 +48,14 @@ class Alternative:
     """One wording of the failure."""
 
     regex: str = ""  # searched in the line's body; named groups become captures; "" only with `frame`
-    context: str = "any"  # any | line (never in a traceback) | exception (its type and message) | frame (its source lines)
+    context: str = "any"  # any | line (outside of tracebacks) | exception (its type and message) | frame (source lines)
     exception: tuple[str, ...] = ()  # last components of the exception's type; () any
     frame: str = ""  # searched in "file:line in function: code" of the traceback's frames
     unless: tuple[str, ...] = ()  # `not`: expressions that, found in the line, say it is something else
     near: tuple[Near, ...] = ()
     versions: str = ""  # releases that print this wording, e.g. "core>=0.16,<0.18"; shown in the manual and implied
     title: str = ""  # this wording's own title, where the pattern's is too wide
-    implies: dict[str, Any] = field(default_factory=dict)  # facts that this wording proves, e.g. config.cpu_offloading: true
+    implies: dict[str, Any] = field(default_factory=dict)  # facts that it proves: config.cpu_offloading: true
     literals: tuple[str, ...] = ()  # extracted or given: one of them is on every line that can match
     nocase: bool = False
     note: str = ""
@@ -86,7 +86,7 @@ class CauseRule:
 class Lines:
     """Lines to paste for one framework or place, for some releases."""
 
-    target: str  # bridge | megatron-lm | nemo | env | shell | python | slurm | kubernetes | deepspeed | accelerate | yaml
+    target: str  # bridge | megatron-lm | nemo | env | shell | python | slurm | kubernetes | deepspeed | …
     lines: tuple[str, ...]
     when: str = ""  # condition on versions or configuration; unknown shows them with `holds`
     holds: str = ""  # in words: "Megatron Core 0.18 and later"

@@ -57,7 +57,8 @@ def _prune(path: str) -> None:
     with os.scandir(os.path.dirname(path)) as entries:
         ages = [(entry.stat().st_mtime_ns, entry.path) for entry in entries]
     ours = sorted(((age, each) for age, each in ages if each.endswith(ending)), reverse=True)
-    for age, each in ours[KEEP:] + [(age, each) for age, each in ages if each.endswith(".tmp") and age < stale]:
+    left = [each for age, each in ages if each.endswith(".tmp") and age < stale]
+    for each in [path for _, path in ours[KEEP:]] + left:
         _remove(each)
 
 

@@ -16,7 +16,7 @@ Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
 class Observation:
     """One fact and where it was seen."""
 
-    key: str  # "config.recompute_granularity", "env.NCCL_DEBUG", "version.core", "run.world_size", "memory.peak_reserved"
+    key: str  # "config.recompute_granularity", "env.NCCL_DEBUG", "version.core", "run.world_size", "memory.retries"
     value: Value  # typed: True, 4, 1e-4, "full", ["core_attn"], None
     evidence: Evidence | None  # None: given by the user (--set) or a default
     origin: str  # the reader: "megatron-arguments", "bridge-summary", "command-line", "set", "default", …

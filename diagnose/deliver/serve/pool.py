@@ -105,7 +105,7 @@ class Pool:
     def _run(self, job: Job) -> dict[str, str] | None:
         """Have a job done; returns what to keep, or None where this server is being stopped."""
         settings = self._settings
-        order = Order(job.request, settings.roots, settings.patterns, settings.notify, _MEMORY)
+        order = pickle.dumps(Order(job.request, settings.roots, settings.patterns, settings.notify, _MEMORY))
         folders = [path for path in sys.path if os.path.isabs(path)]
         process = subprocess.Popen(
             [sys.executable, "-I", "-c", _BOOT, json.dumps(folders)],
@@ -117,7 +117,7 @@ class Pool:
         self._running.add(process)
         late = False
         try:
-            out, error = process.communicate(pickle.dumps(order), timeout=settings.job_timeout)
+            out, error = process.communicate(order, timeout=settings.job_timeout)
         except subprocess.TimeoutExpired:
             late = True
             _kill(process)

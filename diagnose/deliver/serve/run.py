@@ -49,7 +49,6 @@ def server(settings: ServeSettings) -> uvicorn.Server:
     import sqlite3
 
     import uvicorn
-
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     from diagnose.deliver.serve.app import build

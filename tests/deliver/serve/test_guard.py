@@ -44,7 +44,7 @@ print(json.dumps([*answers, can(lambda: open(outside).close())]))
 
 
 def test_every_way_of_opening_is_confined(tmp_path: Path) -> None:
-    """Names, bytes, links, `..`, descriptors, pipes, lists and programs: only the root is open, and only for the block."""
+    """Names, bytes, links, `..`, descriptors, pipes, lists and programs: only the root is open, only for the block."""
     root = tmp_path / "root"
     root.mkdir()
     (root / "in").write_text("x")

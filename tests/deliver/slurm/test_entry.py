@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from diagnose.deliver.settings import Settings
 from diagnose.deliver.slurm import entry
+from diagnose.deliver.task import Announced
 from tests.deliver.slurm.recorded import environment
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 320.00 MiB. GPU 3 has a total capacity of 79 GiB\n"
@@ -77,3 +79,12 @@ def test_mistake_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(entry, "load_settings", broken)
     assert entry.run("jobcomp", []) == 0
+
+
+def test_no_line_of_a_mail_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mail program may run a line that begins with a tilde; a log cannot make one."""
+    become(monkeypatch, "failed.jobcomp.env")
+    monkeypatch.setenv("SLURM_JOB_ID", "31")
+    monkeypatch.setattr(entry, "run_boxed", lambda _task, _seconds: Announced(markdown="A\n~! id\n~r /etc/passwd"))
+    body = entry.mail_body(["-s", "Slurm Job_id=31 Name=x Failed, Run time 00:00:00, FAILED, ExitCode 3"], Settings())
+    assert body == "A\n ~! id\n ~r /etc/passwd"

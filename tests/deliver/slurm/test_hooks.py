@@ -116,6 +116,14 @@ def test_trap(tmp_path: Path) -> None:
         assert (b"slurm 31 --exit-status 7" in done.stderr) is (code == 7)
 
 
+def test_trap_outside_of_slurm(tmp_path: Path) -> None:
+    """A strict script that is run by hand, outside of Slurm, keeps its exit code, and nothing is asked of Slurm."""
+    path = tmp_path / "job.sh"
+    path.write_text(f"#!/bin/bash\nset -eu\n{script('trap').replace(interpreter().python, '/bin/echo')}\nexit 7\n")
+    done = subprocess.run(["bash", str(path)], env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (7, b"")
+
+
 def test_install(tmp_path: Path) -> None:
     """A hook replaces a hook, and nothing else unless told to."""
     path = tmp_path / "hook"
