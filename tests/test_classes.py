@@ -45,9 +45,9 @@ def test_frozen_instances_compare_hash_and_cannot_be_changed() -> None:
     assert Single("a") == Single(text="a")
     assert {Single("a"): 1}[Single("a")] == 1
     with pytest.raises(FrozenInstanceError):
-        Single("a").text = "b"
+        Single("a").text = "b"  # type: ignore[misc]
     with pytest.raises(AttributeError):
-        del Single("a").text  # type: ignore[misc]
+        del Single("a").text
 
 
 def test_instances_are_ordered_by_their_fields() -> None:

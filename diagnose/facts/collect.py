@@ -225,7 +225,7 @@ class _Collector:
     def _fits(self, alternative: Alternative, matcher: Matcher, line: Line, unit: Traceback | None) -> bool:
         if alternative.context == "line" and unit is not None:
             return False
-        if unit is None and 0 <= self._piece <= line.start and matcher.begins(line.body.lstrip(" `>")):
+        if unit is None and self._last_words(matcher, line):
             pass  # the message without its type, as reports quote it
         elif alternative.exception or alternative.context == "exception":
             name = unit.type.rpartition(".")[2] if unit is not None else _type_in(line.body, alternative.exception)
@@ -236,6 +236,12 @@ class _Collector:
         if alternative.frame and (unit is None or not _in_frames(matcher, unit)):
             return False
         return all(self._near(matcher, near, line) for near in alternative.near)
+
+    def _last_words(self, matcher: Matcher, line: Line) -> bool:
+        """Tell whether a message begins a line after which, in a log without tracebacks, nobody goes on talking."""
+        if not 0 <= self._piece <= line.start or not matcher.begins(line.body.lstrip(" `>")):
+            return False
+        return all(not after.body.strip() or is_dying(after.body) for after in self._text.after(line, _TAIL))
 
     def _near(self, matcher: Matcher, near: Near, line: Line) -> bool:
         found = False

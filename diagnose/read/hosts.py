@@ -22,7 +22,9 @@ replica result round row run runs s sample section seed seq sha shard slurmctld 
 split srun stage step table task tensor test thread time timeout token top torch tp train trial tuple type
 uint utf v val value var vec version w warning weight x y z
 """
-_COUNTED = frozenset(_COUNTED_WORDS.split())
+# Network interfaces and disks, which the kernel names in the same way: `eno1: NIC Link is Down`.
+_DEVICES = frozenset(("bond", "eno", "enp", "ens", "eth", "ib", "ibp", "ibs", "lo", "mlx", "nvme", "roce", "veth"))
+_COUNTED = frozenset(_COUNTED_WORDS.split()) | _DEVICES
 
 
 def is_host(name: str) -> bool:

@@ -22,8 +22,8 @@ def wait_for(path: Path, seconds: float = 30) -> str:
     """Wait for a file."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if path.exists():
-            return path.read_text()
+        if path.exists() and (text := path.read_text()):  # it may be there and not yet written
+            return text
         time.sleep(0.05)
     raise AssertionError(f"{path} did not come")
 
