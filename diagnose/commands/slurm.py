@@ -55,6 +55,7 @@ def slurm(
     from diagnose.deliver.redact import redact
     from diagnose.deliver.settings import load_settings
     from diagnose.deliver.slurm.handle import diagnose_job
+    from diagnose.read.own import marked
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
@@ -72,7 +73,9 @@ def slurm(
         if form == "text" and not quiet:
             texts.append(_headline(job))
         texts.append(RENDERERS[form](redact(diagnosis) if configuration.redact else diagnosis, how))
-    write("".join(texts), output)
+    told = "".join(texts)
+    # With --exit-status the trap of a batch script asks: the answer goes into the job's own log.
+    write(f"{marked(told)}\n" if exit_status is not None and not output else told, output)
     return 1 if exit_code and bad else 0
 
 

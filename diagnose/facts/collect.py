@@ -36,6 +36,7 @@ from diagnose.read import (
     read_headless,
     read_tracebacks,
 )
+from diagnose.read.own import is_own
 from diagnose.scan import PART, Hit, ScanResult, Stretch, merged, parts_of, read_meters, scan, scan_stretch
 
 __all__ = ["LARGE", "Metrics", "Probe", "collect", "prepare"]
@@ -102,7 +103,7 @@ class _Collector:
         self._meter = meter
         self._modified = modified
         heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == TRACEBACK]
-        heads = [head for head in heads if not is_data(head.body)]
+        heads = [head for head in heads if not is_data(head.body) and not is_own(head.text)]
         # A log without any head is often a piece of one: its last lines are read as what an exception left.
         self._piece = text.last(_TAIL)[0].start if not heads and result.size else -1
         units = [self._looked_at(unit) for unit in read_tracebacks(text, heads)]
@@ -212,7 +213,7 @@ class _Collector:
         line = self._text.line_at(hit.start, at=hit.at)
         matcher = candidate.matcher
         captures = match_body(matcher, line.body)
-        if captures is None or is_data(line.body):
+        if captures is None or is_data(line.body) or is_own(line.text):
             return None
         number = self._unit_of(line)
         unit = self._tracebacks[number] if number is not None else None
@@ -334,8 +335,9 @@ class _Collector:
         readers = {f"fact:{reader.name}": reader for reader in READERS}
         for hit in self._result.hits:
             reader = readers.get(hit.key)
-            if reader is not None:
-                found.extend(reader.read(self._text, self._text.line_at(hit.start, at=hit.at)))
+            line = self._text.line_at(hit.start, at=hit.at) if reader is not None else None
+            if reader is not None and line is not None and not is_own(line.text):
+                found.extend(reader.read(self._text, line))
         files = {frame.file: unit.head for unit in self._tracebacks for frame in unit.frames}
         for file, head in files.items():
             found.extend(
@@ -346,7 +348,7 @@ class _Collector:
         return found
 
     def _steps(self) -> list[Step]:
-        steps = list(self._meter.steps(self._text))
+        steps = [step for step in self._meter.steps(self._text) if not is_own(step.evidence.text)]
         readers = {f"step:{reader.name}": reader for reader in STEP_READERS}
         for hit in self._result.hits:
             reader = readers.get(hit.key)

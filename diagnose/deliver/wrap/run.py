@@ -17,6 +17,7 @@ from diagnose.classes import dataclass
 from diagnose.deliver.wrap.process import FORWARDED, Ended, Job
 from diagnose.deliver.wrap.pump import Pump
 from diagnose.deliver.wrap.record import Recorder
+from diagnose.read.own import marked
 
 if TYPE_CHECKING:
     from diagnose.deliver.model import Event
@@ -155,7 +156,7 @@ def _announce(
     )
     announced = run_boxed(task, options.timeout or load_settings(options.settings).wrap.timeout)
     if not options.quiet:
-        _say(announced.text.rstrip("\n"))
+        _say(announced.text.rstrip("\n") if _seen_by_a_person() else marked(announced.text))
     for problem in announced.problems:
         _say(f"diagnose: warning: {problem}")
 
@@ -191,8 +192,12 @@ def _width() -> int:
 
 
 def _colorful() -> bool:
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return _seen_by_a_person() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _seen_by_a_person() -> bool:
+    """Tell whether our stderr is a terminal; elsewhere it is a log that may be diagnosed itself."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _say(text: str) -> None:
