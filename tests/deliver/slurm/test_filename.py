@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from diagnose.deliver.slurm.filename import expand, log_paths, related_logs
 from diagnose.deliver.slurm.job import Job
 
-JOB = Job("124", "gpt", "alice", array_id="120", array_task="17", restarts=2, work_dir="/work/run")
+JOB = Job("124", "gpt", "alice", array_id="120", array_task="17", restarts=2, work_dir="/data/run")
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ JOB = Job("124", "gpt", "alice", array_id="120", array_task="17", restarts=2, wo
         ("/logs/%8j-%4a-%b.out", "/logs/00000124-0017-7.out"),
         ("/logs/%25j.out", "/logs/0000000124.out"),
         ("/logs/%x/%u-%r.%%", "/logs/gpt/alice-2.%"),
-        ("logs/%j.out", "/work/run/logs/124.out"),
+        ("logs/%j.out", "/data/run/logs/124.out"),
         ("/logs/%x-%t.out", "/logs/gpt-*.out"),
         ("/logs/%N/%n-%s-%J.out", "/logs/*/*-*-*.out"),
         ("/logs/a[1]-%4t.out", "/logs/a[[]1]-*.out"),
@@ -40,7 +40,7 @@ def test_expand(pattern: str, path: str) -> None:
 
 def test_default_names() -> None:
     """Without --output a job writes slurm-ID.out, a task of an array slurm-ARRAY_TASK.out, into its folder."""
-    assert log_paths(JOB) == ["/work/run/slurm-120_17.out"]
+    assert log_paths(JOB) == ["/data/run/slurm-120_17.out"]
     assert log_paths(Job("9", work_dir="/w")) == ["/w/slurm-9.out"]
 
 
