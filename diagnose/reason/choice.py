@@ -46,9 +46,26 @@ def choose(incidents: Sequence[Incident]) -> Choice:
         if group is root:
             continue
         (choice.rivals if _rival(root, group) else choice.later).append(group)
-    choice.untold = any(_before(root.first, each.first) is None and not _explains(root, each) for each in choice.later)
+    open_order = [each for each in choice.later if _open_order(root, each)]
+    choice.untold = bool(open_order)
+    choice.later.sort(key=lambda group: group not in open_order)
     choice.confirmations = [each for each in incidents if _confirms(each, root)]
     return choice
+
+
+def _open_order(root: Group, group: Group) -> bool:
+    """Tell whether another root may have come first after all.
+
+    So it is where neither time nor position tells, and where two ranks speak in one file without times of their own:
+    the order of their lines there is that of their buffers.
+    """
+    if _explains(root, group):
+        return False
+    a, b = root.first, group.first
+    if _before(a, b) is None:
+        return True
+    spoken = a.source == b.source and a.rank is not None and b.rank is not None and a.rank != b.rank
+    return spoken and b.weight > 1 and (a.time is None or b.time is None or a.time == b.time)
 
 
 def _told_before(root: Incident, incidents: Sequence[Incident]) -> bool:

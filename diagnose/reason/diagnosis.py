@@ -243,6 +243,9 @@ def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     sure = conclusive and not rivals and first.weight > 1 and not choice.untold
     confidence: Confidence = "high" if sure else "medium" if conclusive else "low"
     finding = work.finding(choice.root, confidence, work.why or _why(choice, work.shifts), proof)
+    if choice.untold and not rivals:
+        others = [work.finding(group, "low", _came(group.first)) for group in choice.later[:2] if group.first.pattern]
+        return ("identified" if conclusive else "symptom_only"), finding, others
     if not conclusive:
         return "symptom_only", finding, rivals
     return ("ambiguous" if rivals else "identified"), finding, rivals

@@ -231,3 +231,13 @@ def test_advice_of_another_framework(diagnose_logs: Diagnose) -> None:
     assert plan
     assert not any("recompute" in fix.id or "pipeline" in fix.id for fix in plan if fix.state == "recommended")
     assert any(fix.id == "gradient-checkpointing" for fix in plan)
+
+
+def test_position_alone_is_no_proof(diagnose_logs: Diagnose) -> None:
+    """Two known failures of two ranks in one file without times: the first is named, the other is offered, not sure."""
+    log = traceback("OSError: [Errno 122] Disk quota exceeded", prefix="[rank2]: ")
+    log += traceback("torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered", prefix="[rank5]: ")
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.confidence == "medium"
+    assert [each.evidence[0].rank for each in diagnosis.alternatives] == [5]
