@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help setup demo test snapshots docs lint format types patterns package check clean
+.PHONY: bench help setup demo test snapshots docs lint format types patterns package check clean
 
 help:
 	@echo 'make setup     an environment in $(VENV) with everything that development needs'
@@ -25,6 +25,7 @@ help:
 	@echo 'make format    format the code'
 	@echo 'make types     static types'
 	@echo 'make patterns  check the pattern files and run their samples'
+	@echo 'make bench     time it against ripgrep; docs/performance.md tells how'
 	@echo 'make package   build the packages, install the wheel elsewhere and try it'
 	@echo 'make check     all of these, as the continuous integration runs them'
 	@echo 'make clean     remove what was built'
@@ -65,6 +66,9 @@ patterns: setup
 	@$(BIN)/diagnose patterns check
 	@$(BIN)/diagnose patterns test
 	@$(BIN)/diagnose patterns docs --shipped --check
+
+bench: setup
+	@$(BIN)/python benchmarks/bench.py
 
 package: setup
 	@.ci/package '$(PYTHON)' $(BIN)/python

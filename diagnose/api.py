@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from diagnose.catalogue.model import Catalogue
@@ -12,6 +11,8 @@ from diagnose.read.model import Problem, Source
 from diagnose.reason.result import Diagnosis
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from diagnose.facts.collect import Metrics
     from diagnose.facts.many import Progress
     from diagnose.facts.probe import Probe
@@ -173,6 +174,8 @@ def _records(path: str, catalogue: Catalogue, engine: str | None) -> list[Source
 
 def _names(paths: Sequence[str]) -> list[str]:
     """Give each path a short name that no other has: its last part, or as many parts as it takes."""
+    from pathlib import Path
+
     parts = [Path(path).parts for path in paths]
     for length in range(1, max(map(len, parts), default=1) + 1):
         names = ["/".join(each[-length:]) for each in parts]
@@ -185,7 +188,7 @@ def load_catalogue(patterns: Iterable[str | Path] = ()) -> Catalogue:
     """Load the pattern files of all layers; `patterns` are further folders, the strongest layer."""
     from diagnose.catalogue import load
 
-    return load(extra=[Path(each) for each in patterns])
+    return load(extra=[str(each) for each in patterns])
 
 
 def collect_all(
@@ -228,9 +231,12 @@ def given_facts(
     *, config: str | Path | None = None, env: str | Path | None = None, settings: Iterable[str] = ()
 ) -> list[Observation]:
     """Read the facts that the user hands in; raises ConfigFileError with path:line:column."""
+    found: list[Observation] = []
+    settings = list(settings)
+    if config is None and env is None and not settings:
+        return found
     from diagnose.facts.config_file import parse_set, read_config_file, read_env_file
 
-    found: list[Observation] = []
     if config is not None:
         found.extend(read_config_file(str(config)))
     if env is not None:

@@ -6,7 +6,14 @@ For type checkers `dataclass`, `field` and `replace` are those of the standard l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+
+def field_names(instance: Any) -> tuple[str, ...] | None:
+    """Give the names of the fields of a data class's instance, in their order; None of anything else."""
+    members = vars(type(instance))
+    return members["__match_args__"] if "__dataclass_fields__" in members else None
+
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -71,7 +78,7 @@ else:
                     members[name] = dataclasses.field(default_factory=own.factory, repr=own.repr)
                 else:
                     members[name] = dataclasses.field(default=own.default, repr=own.repr)
-            shadow = dataclasses.dataclass(type(cls.__name__, (), members))
+            shadow = dataclasses.dataclass(init=False, repr=False, eq=False)(type(cls.__name__, (), members))
             cls.__dataclass_fields__ = shadow.__dataclass_fields__
             return cls.__dataclass_fields__
 

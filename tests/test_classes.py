@@ -9,7 +9,7 @@ from dataclasses import replace as standard_replace
 
 import pytest
 
-from diagnose.classes import dataclass, field, replace
+from diagnose.classes import dataclass, field, field_names, replace
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -100,3 +100,5 @@ def test_the_standard_functions_work() -> None:
     assert replace(point, x=2) == standard_replace(point, x=2) == Point(2, ("a",), {"b": 2})
     assert pickle.loads(pickle.dumps(point)) == copy.deepcopy(point) == point
     assert Point.__doc__ == "A frozen one."
+    assert field_names(point) == ("x", "tags", "more")
+    assert field_names("text") is None

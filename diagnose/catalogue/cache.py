@@ -35,7 +35,8 @@ from diagnose.catalogue.model import (
 )
 from diagnose.classes import replace
 
-SCHEMA = 4  # of the cache file; raised when the meaning of a field changes
+SHIPPED = "catalogue.json"  # beside the folder of the shipped patterns, in a package
+SCHEMA = 5  # of the cache file; raised when the meaning of a field changes
 # A file edited twice within one tick of a coarse file-system clock could look unedited.
 _SETTLED_NS = 2_000_000_000
 
@@ -43,8 +44,12 @@ _SETTLED_NS = 2_000_000_000
 class LazyPatterns(Mapping[str, Pattern]):
     """Patterns by id, each built from its JSON when it is first asked for."""
 
-    def __init__(self, data: bytes, base: int, places: dict[str, list[int]]) -> None:
-        """Take the cache file's bytes, where the first pattern begins, and for each id its [start, end] from there."""
+    def __init__(self, data: bytes, base: int, places: dict[str, list[int]], root: str = "") -> None:
+        """Take the cache file's bytes, where the first pattern begins, and for each id its [start, end] from there.
+
+        `root` is the folder that the patterns' origins are told from; "" where they are whole.
+        """
+        self._root = root
         self._data = data
         self._base = base
         self._places = places
@@ -54,7 +59,10 @@ class LazyPatterns(Mapping[str, Pattern]):
         found = self._built.get(key)
         if found is None:
             start, end = self._places[key]
-            found = self._built[key] = unpack(json.loads(self._data[self._base + start : self._base + end]))
+            found = unpack(json.loads(self._data[self._base + start : self._base + end]))
+            if self._root:
+                found = replace(found, origin=f"{self._root}{os.sep}{found.origin}")
+            self._built[key] = found
         return found
 
     def __contains__(self, key: object) -> bool:
@@ -111,7 +119,10 @@ def _identity(found: Layers) -> list[Any]:
 
 def fetch(found: Layers) -> Catalogue | None:
     """Return the cached catalogue of these layers; None where there is none, or it is stale or damaged."""
-    path = cache_path(found)
+    return _opened(cache_path(found), _identity(found))
+
+
+def _opened(path: str, identity: list[Any], root: str = "") -> Catalogue | None:
     file = shelf.fetch(path)
     if file is None:
         return None
@@ -119,11 +130,11 @@ def fetch(found: Layers) -> Catalogue | None:
     try:
         first = data.index(b"\n", start) + 1
         head = json.loads(data[start:first])
-        if head["identity"] != _identity(found):
+        if head["identity"] != identity:
             return None
         base = data.index(b"\n", first) + 1
         return Catalogue(
-            patterns=LazyPatterns(data, base, head["places"]),
+            patterns=LazyPatterns(data, base, head["places"], root or head.get("root", "")),
             troubles=tuple(Trouble(*row) for row in head["troubles"]),
             digest=head["digest"],
             aliases=head["aliases"],
@@ -138,17 +149,63 @@ def fetch(found: Layers) -> Catalogue | None:
         return None
 
 
+def fetch_shipped(found: Layers) -> Catalogue | None:
+    """Return the catalogue that was compiled when the package was built; None where these layers hold anything else.
+
+    Its first use writes the user's cache file, which spares later starts to read the pattern files.
+    """
+    if len({file.layer for file in found.files}) != 1 or found.troubles:
+        return None
+    path, root = os.path.join(os.path.dirname(found.roots[0]), SHIPPED), found.roots[0]
+    if not os.path.isfile(path) or (identity := shipped_identity(found)) is None:
+        return None
+    catalogue = _opened(path, identity, root)
+    if catalogue is None or (file := shelf.fetch(path)) is None:
+        return None
+    first = file[1].index(b"\n", file[2]) + 1
+    head = json.loads(file[1][file[2] : first]) | {"identity": _identity(found), "root": root}
+    kept = cache_path(found)
+    checksum = shelf.store(kept, json.dumps(head, separators=(",", ":")).encode() + b"\n" + file[1][first:])
+    return replace(catalogue, kept=None if checksum is None else (kept, checksum))
+
+
+def shipped_identity(found: Layers) -> list[Any] | None:
+    """Return what a compiled catalogue must be of: this program's version, and the contents of all files."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for each in found.files:
+        try:
+            with open(each.path, "rb") as file:
+                digest.update(f"{each.relative}\0{each.size}\0".replace(os.sep, "/").encode() + file.read())
+        except OSError:
+            return None
+    return [__version__, SCHEMA, digest.hexdigest()]
+
+
+def ship(found: Layers, catalogue: Catalogue, path: str) -> None:
+    """Write the compiled catalogue of the shipped pattern files, to be put into a package.
+
+    Raises OSError where the file cannot be written.
+    """
+    root = f"{found.roots[0]}{os.sep}"
+    patterns = {key: replace(each, origin=each.origin.removeprefix(root)) for key, each in catalogue.patterns.items()}
+    contents = _serialise(shipped_identity(found), replace(catalogue, patterns=patterns))
+    if shelf.store(path, contents) is None:
+        raise OSError(f"{path} could not be written")
+
+
 def store(found: Layers, catalogue: Catalogue) -> Catalogue:
     """Write the catalogue's cache file and return the catalogue that knows it; what prevents it is not reported."""
     newest = max((file.mtime_ns for file in found.files), default=0)
     if time.time_ns() - newest < _SETTLED_NS:
         return catalogue
     path = cache_path(found)
-    checksum = shelf.store(path, _serialise(found, catalogue))
+    checksum = shelf.store(path, _serialise(_identity(found), catalogue))
     return catalogue if checksum is None else replace(catalogue, kept=(path, checksum))
 
 
-def _serialise(found: Layers, catalogue: Catalogue) -> bytes:
+def _serialise(identity: list[Any] | None, catalogue: Catalogue) -> bytes:
     places: dict[str, list[int]] = {}
     bodies: list[bytes] = []
     start = 0
@@ -158,7 +215,7 @@ def _serialise(found: Layers, catalogue: Catalogue) -> bytes:
         start += len(body)
         bodies.append(body)
     head = {
-        "identity": _identity(found),
+        "identity": identity,
         "troubles": [[t.path, t.line, t.column, t.message, t.hint] for t in catalogue.troubles],
         "digest": catalogue.digest,
         "aliases": catalogue.aliases,

@@ -55,7 +55,7 @@ class Layers:
         return [[file.layer, file.relative, file.mtime_ns, file.size] for file in self.files]
 
 
-def find_layers(extra: Sequence[Path] = (), *, layers: bool = True) -> Layers:
+def find_layers(extra: Sequence[Path | str] = (), *, layers: bool = True) -> Layers:
     """List the files of all layers: shipped, site, user, project, then `extra` folders or files.
 
     Without `layers`, site, user and project are left out. A file that is reached twice counts once, where it is first.

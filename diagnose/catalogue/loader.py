@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from diagnose.catalogue.cache import fetch, store
+from diagnose.catalogue.cache import fetch, fetch_shipped, store
 from diagnose.catalogue.layers import Layers, find_layers
 from diagnose.catalogue.model import Catalogue, Trouble
 from diagnose.classes import dataclass
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from diagnose.catalogue.document import Table
 
 
-def load(*, extra: Sequence[Path] = (), layers: bool = True, cache: bool = True) -> Catalogue:
+def load(*, extra: Sequence[Path | str] = (), layers: bool = True, cache: bool = True) -> Catalogue:
     """Load all patterns in force.
 
     Arguments: `extra` folders or files of patterns, later ones win; `layers` False leaves out the site's, the user's
     and the project's; `cache` False reads every file anew. Never raises for what is wrong in a file: see `troubles`.
     """
     found = find_layers(extra, layers=layers)
-    cached = fetch(found) if cache else None
+    cached = (fetch(found) or fetch_shipped(found)) if cache else None
     if cached is not None:
         return cached
     from diagnose.catalogue.assemble import assemble

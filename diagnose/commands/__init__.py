@@ -6,6 +6,8 @@ import gc
 import sys
 from collections.abc import Sequence
 
+from diagnose import __version__
+
 __all__ = ["main"]
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -18,9 +20,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     `arguments` come without the program's name; None takes those of the process.
     """
     gc.set_threshold(*_GARBAGE)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["--version"]:
+        # Scripts ask for it often, and the rest of the command line takes longer to load than to answer.
+        print(f"diagnose {__version__}")
+        return 0
     from diagnose.commands.group import run
 
     try:
-        return run(list(sys.argv[1:] if arguments is None else arguments))
+        return run(given)
     except KeyboardInterrupt:
         return INTERRUPTED

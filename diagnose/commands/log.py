@@ -85,19 +85,17 @@ def log(
       2  wrong usage
       3  no input could be read
     """
-    from pathlib import Path
-
     from diagnose import api
     from diagnose.catalogue import load
     from diagnose.commands.inputs import given, require_readable
     from diagnose.commands.output import context, write
     from diagnose.commands.progress import meter
-    from diagnose.facts.config_file import ConfigFileError
+    from diagnose.facts.errors import ConfigFileError
     from diagnose.reason.slow import BaselineError
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
-    catalogue = load(extra=[Path(path) for path in patterns])
+    catalogue = load(extra=patterns)
     warn(catalogue.troubles)
     inputs = given(paths)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from diagnose.report.model import Context
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue, Pattern
-_NARROWEST, _WIDEST = 80, 120  # columns
+_NARROWEST, _WIDEST, _USUAL = 80, 120, 100  # columns
 
 
 class Titles(Mapping[str, str]):
@@ -59,7 +58,12 @@ def context(
 
 def width() -> int:
     """Give the columns to fill: COLUMNS or the terminal's, between 80 and 120."""
-    return min(_WIDEST, max(_NARROWEST, shutil.get_terminal_size((100, 24)).columns))
+    given = os.environ.get("COLUMNS", "")
+    try:
+        columns = int(given) if given.isdecimal() and int(given) else os.get_terminal_size(1).columns
+    except OSError:
+        columns = _USUAL
+    return min(_WIDEST, max(_NARROWEST, columns))
 
 
 def colorful() -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, TypeVar
 
 from diagnose.catalogue.compile import Matcher, exception_name
 from diagnose.catalogue.model import Alternative, Near
@@ -18,6 +18,7 @@ from diagnose.facts.moment import moment_of
 from diagnose.facts.oom import read_oom
 from diagnose.facts.probe import HEADS, TRACEBACK, Candidate, Probe, match_body, prepare
 from diagnose.facts.progress import ProgressMeter
+from diagnose.facts.reader import Reader
 from diagnose.facts.readers import READERS, STEP_READERS
 from diagnose.facts.series_meter import SeriesMeter
 from diagnose.facts.surveys import surveys_of
@@ -37,12 +38,14 @@ from diagnose.read import (
     read_tracebacks,
 )
 from diagnose.read.own import is_own
-from diagnose.scan import PART, Hit, ScanResult, Stretch, merged, parts_of, read_meters, scan, scan_stretch
+from diagnose.scan import ALL_UP_TO, PART, Hit, ScanResult, Stretch, merged, parts_of, read_meters, scan, scan_stretch
 
 __all__ = ["LARGE", "Metrics", "Probe", "collect", "prepare"]
 
 Metrics = Literal["all", "sampled", "off"]
 _HEAD = HEADS[0].decode()
+_Read = TypeVar("_Read")
+_FIRST_BRIEF, _LAST_BRIEF = 6, 2  # lines that each reader gets of a source that is read briefly
 LARGE = 2 * PART  # bytes of a file that is scanned in parts
 _TAIL = 40
 _FRAMES = 5  # a `frame` condition sees the innermost frames only: the outer ones are the same in every failure
@@ -56,11 +59,15 @@ def collect(
     stdin: BinaryIO | None = None,
     metrics: Metrics = "sampled",
     scanned: Callable[[], Sequence[Stretch]] | None = None,
+    most: int = ALL_UP_TO,
+    brief: bool = False,
 ) -> SourceRecord:
     """Read one source and return its record; what could not be read stands in its problems.
 
     `metrics` says how much of the iteration lines' numbers is read: "all" of them, those of a sample of a large source,
-    or none ("off"). `scanned` gives the parts of a large file where others scan them.
+    or none ("off"). `scanned` gives the parts of a large file where others scan them; `most` is the number of bytes up
+    to which the numbers of a source are read whole; `brief` reads only a few of the facts that are printed again and
+    again, for one of very many sources that say the same.
     """
     if source.kind is Kind.FLIGHT_RECORDER:
         return read_flight_recorder(source)
@@ -76,10 +83,11 @@ def collect(
             result = merged(parts, index, probe.database)
             result.sampled = left_out
         else:
-            result = scan(stream, index, probe.database, sampled, always)
+            result = scan(stream, index, probe.database, sampled, always, most)
         text = Text(stream, index, source)
-        record = _Collector(source, probe, result, text, meter, stream.modified).record()
-        record.voices, record.held = voices_of(voices, text), voices.held(text)
+        record = _Collector(source, probe, result, text, meter, stream.modified, brief=brief).record()
+        if source.rank is None:
+            record.voices, record.held = voices_of(voices, text), voices.held(text)
         record.surveys = surveys_of(series, text)
         return told.placed(record) if told else record
 
@@ -95,7 +103,10 @@ class _Collector:
         text: Text,
         meter: ProgressMeter,
         modified: float | None,
+        *,
+        brief: bool,
     ) -> None:
+        self._brief = brief
         self._source = source
         self._probe = probe
         self._result = result
@@ -332,11 +343,8 @@ class _Collector:
 
     def _observations(self) -> list[Observation]:
         found: list[Observation] = []
-        readers = {f"fact:{reader.name}": reader for reader in READERS}
-        for hit in self._result.hits:
-            reader = readers.get(hit.key)
-            line = self._text.line_at(hit.start, at=hit.at) if reader is not None else None
-            if reader is not None and line is not None and not is_own(line.text):
+        for reader, line in self._read_with({f"fact:{reader.name}": reader for reader in READERS}):
+            if not is_own(line.text):
                 found.extend(reader.read(self._text, line))
         files = {frame.file: unit.head for unit in self._tracebacks for frame in unit.frames}
         for file, head in files.items():
@@ -347,13 +355,23 @@ class _Collector:
             )
         return found
 
-    def _steps(self) -> list[Step]:
-        steps = [step for step in self._meter.steps(self._text) if not is_own(step.evidence.text)]
-        readers = {f"step:{reader.name}": reader for reader in STEP_READERS}
+    def _read_with(self, readers: Mapping[str, Reader[_Read]]) -> Iterator[tuple[Reader[_Read], Line]]:
+        """Yield the lines that readers wait for; a few of each where the job has very many sources."""
+        hits: dict[str, list[Hit]] = {}
         for hit in self._result.hits:
-            reader = readers.get(hit.key)
-            if reader is not None:
-                steps.extend(reader.read(self._text, self._text.line_at(hit.start, at=hit.at)))
+            if hit.key in readers:
+                hits.setdefault(hit.key, []).append(hit)
+        for key, each in hits.items():
+            if self._brief and len(each) > _FIRST_BRIEF + _LAST_BRIEF:
+                each = [*each[:_FIRST_BRIEF], *each[-_LAST_BRIEF:]]
+            for hit in each:
+                yield readers[key], self._text.line_at(hit.start, at=hit.at)
+
+    def _steps(self) -> list[Step]:
+        read = self._meter.steps(self._text, few=self._brief)
+        steps = [step for step in read if not is_own(step.evidence.text)]
+        for reader, line in self._read_with({f"step:{reader.name}": reader for reader in STEP_READERS}):
+            steps.extend(reader.read(self._text, line))
         return sorted(steps, key=lambda step: step.start)
 
     def _who_and_when(self, record: SourceRecord, tail: Sequence[Line]) -> None:

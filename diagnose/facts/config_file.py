@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from diagnose.catalogue.condition import VERSIONS
 from diagnose.facts.commandline import read_command
 from diagnose.facts.environment import dumped, exported, variables
+from diagnose.facts.errors import ConfigFileError as ConfigFileError
 from diagnose.facts.model import Observation, Value
 from diagnose.facts.names import canonical, normalise
 from diagnose.facts.secrets import hide
@@ -32,14 +33,6 @@ _COMMENT = Lazy(r"\s#")
 _ARRAY = Lazy(r"^\s*(?:local |declare -a |export )?\w+\+?=\(\s*")
 
 
-class ConfigFileError(ValueError):
-    """A file cannot be read as configuration; the text is `path:line:column: what is wrong. what to do`."""
-
-    def __init__(self, path: str, what: str, hint: str, line: int = 1, column: int = 1) -> None:
-        super().__init__(f"{path}:{line}:{column}: {what} {hint}")
-        self.path, self.line, self.column, self.hint = path, line, column, hint
-
-
 def read_config_file(path: str) -> list[Observation]:
     """Read a configuration: YAML of Bridge, NeMo or Megatron-LM, JSON of DeepSpeed or Hugging Face, TOML, shell, flags.
 
@@ -50,7 +43,7 @@ def read_config_file(path: str) -> list[Observation]:
         ConfigFileError: it cannot be opened, is too large, or is not what its ending promises.
     """
     text = _content(path)
-    ending = Path(path).suffix.lower()
+    ending = os.path.splitext(path)[1].lower()
     if ending == ".py":
         raise ConfigFileError(path, "A Python recipe is not read.", "Give the YAML that Bridge saves, run_config.yaml.")
     if ending == ".toml":

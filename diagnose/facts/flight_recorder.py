@@ -15,6 +15,7 @@ from typing import Any
 
 from diagnose.classes import dataclass
 from diagnose.facts.model import Observation, SourceRecord, Value
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Source
 
 LARGEST = 256 * 1024 * 1024  # bytes of a dump that is read
@@ -22,7 +23,7 @@ KEY = "collective.trace"
 ORIGIN = "flight-recorder"
 _GROUPS = 256  # process groups of one rank that are told of
 _ENTRIES = 200_000  # entries of one dump that are looked at
-_RANK = re.compile(r"rank[-_]?(\d{1,7})$|[-_](\d{1,7})$|rank[-_]?(\d{1,7})\D")
+_RANK = Lazy(r"rank[-_]?(\d{1,7})$|[-_](\d{1,7})$|rank[-_]?(\d{1,7})\D")
 # All that data needs: marks, containers, numbers, texts, memo, frames. Nothing that imports or calls.
 _HARMLESS_WORDS = """
 PROTO FRAME STOP MARK POP POP_MARK DUP NONE NEWTRUE NEWFALSE INT LONG LONG1 LONG4 BININT BININT1 BININT2

@@ -13,12 +13,15 @@ from diagnose.facts.model import SourceRecord
 from diagnose.facts.probe import Probe
 from diagnose.facts.workers import Lost, Workers, can_fork
 from diagnose.read import Kind, Source, open_stream
-from diagnose.scan import Stretch, parts_of, scan_stretch
+from diagnose.scan import ALL_UP_TO, Stretch, parts_of, scan_stretch
 
 WORTH = 32_000_000  # bytes in all, below which starting processes costs more than it saves
 MOST_JOBS = 8
 _BATCH = 8_000_000  # bytes of small files that one task reads
 _BATCH_FILES = 64
+_METERED, _LEAST_METERED = 256_000_000, 512_000  # bytes whose numbers are read, of all sources, and of one at least
+_CLOSELY = 32  # sources that are read with all their facts; of the others, those that are printed again count little
+_BRIEFLY = 1000  # of those others it is the last block of a file whose numbers are read
 _DIED = "the process that read it died (was memory short?); nothing of it is known"
 
 Progress = Callable[[int, int], None]  # bytes that were read, bytes in all
@@ -56,6 +59,10 @@ def collect_many(
     return _together(sources, sizes, plan, probe, jobs, stdin, metrics, progress)
 
 
+def _most(sources: Sequence[Source]) -> int:
+    return min(ALL_UP_TO, max(_LEAST_METERED, _METERED // max(1, len(sources))))
+
+
 def _size(source: Source) -> int:
     if source.content is not None:
         return len(source.content)
@@ -73,9 +80,12 @@ def _one_by_one(
     metrics: Metrics,
     progress: Progress | None,
 ) -> list[SourceRecord]:
-    records, read = [], 0
+    records: list[SourceRecord] = []
+    read = 0
     for source, size in zip(sources, sizes, strict=True):
-        records.append(collect(source, probe, stdin=stdin, metrics=metrics))
+        brief = len(records) >= _CLOSELY
+        most = _BRIEFLY if brief else _most(sources)
+        records.append(collect(source, probe, stdin=stdin, metrics=metrics, most=most, brief=brief))
         read += size
         if progress is not None:
             progress(read, sum(sizes))
@@ -114,7 +124,8 @@ def _planned(sources: Sequence[Source], sizes: Sequence[int], probe: Probe, jobs
         batch.append(index)
         weight = sum(sizes[each] for each in batch)
         if weight >= _BATCH or len(batch) >= _BATCH_FILES or index == rest[-1]:
-            task = plan.add(partial(_batch, [sources[each] for each in batch], probe, metrics), weight)
+            chosen = [(sources[each], each >= _CLOSELY) for each in batch]
+            task = plan.add(partial(_batch, chosen, probe, metrics, _most(sources)), weight)
             plan.files.update({each: (task, place) for place, each in enumerate(batch)})
             batch = []
     return plan
@@ -130,8 +141,11 @@ def _part(source: Source, probe: Probe, start: int, end: int) -> Stretch:
         return scan_stretch(stream, probe.database, start, end)
 
 
-def _batch(sources: Sequence[Source], probe: Probe, metrics: Metrics) -> list[SourceRecord]:
-    return [collect(source, probe, metrics=metrics) for source in sources]
+def _batch(sources: Sequence[tuple[Source, bool]], probe: Probe, metrics: Metrics, most: int) -> list[SourceRecord]:
+    return [
+        collect(source, probe, metrics=metrics, most=_BRIEFLY if brief else most, brief=brief)
+        for source, brief in sources
+    ]
 
 
 def _together(
@@ -150,6 +164,8 @@ def _together(
         read[0] += plan.weights[task]
         if progress is not None:
             progress(read[0], sum(sizes))
+
+    import regex  # noqa: F401  # once, before the processes part
 
     records: list[SourceRecord] = []
     batches: dict[int, object] = {}

@@ -11,9 +11,12 @@ from diagnose.facts.model import Step
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.reader import TextView
 from diagnose.read.clean import clean
+from diagnose.read.labels import LABEL
 from diagnose.read.model import Evidence
 
 FIRST, LAST = 20, 200
+LAST_ALONE = 60  # where no line has a rank's label
+FIRST_FEW, LAST_FEW = 2, 12
 _LONGEST = 2000  # bytes of a progress line that are kept
 _TAIL = 600  # bytes before a match in which its line begins
 _DENSE = 50  # progress lines in a chunk
@@ -81,13 +84,18 @@ class ProgressMeter:
         while self._kept - self._last[0][0] >= LAST:
             self._kept -= self._last.popleft()[0]
 
-    def steps(self, text: TextView) -> list[Step]:
-        """Parse what was kept, by position: at most `FIRST` first and `LAST` last lines. To be called once.
+    def steps(self, text: TextView, *, few: bool = False) -> list[Step]:
+        """Parse what was kept, by position: at most `FIRST` first and `LAST` last lines, fewer where one speaks.
 
+        To be called once. `few` parses a few of them only.
         Megatron Bridge prints a step's throughput on a line of its own before the iteration line; the two are one step.
         """
         last = [mark for _, marks in self._last for mark in marks][-LAST:]
-        return _merged(step for mark in (*self._first, *last) if (step := _step(text, mark)))
+        if not any(LABEL.match(mark.raw) for mark in last):
+            last = last[-LAST_FEW if few else -LAST_ALONE :]
+        return _merged(
+            step for mark in (*self._first[: FIRST_FEW if few else FIRST], *last) if (step := _step(text, mark))
+        )
 
 
 def _places(data: bytes) -> tuple[list[int], int]:

@@ -26,12 +26,21 @@ class Series:
     values: dict[str, array[float]] = field(default_factory=dict)  # metric -> a value a point; "ms" in milliseconds
     every: int = 1  # iteration lines that one point stands for
     derived: bool = False  # "ms" was computed from clock times, not printed
+    closed: tuple[int, frozenset[str]] | None = None  # once the numbers were let go: how many, and which metrics
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.numbers) if self.closed is None else self.closed[0]
+
+    def close(self) -> None:
+        """Let the numbers go: a job of thousands of ranks has as many series, and what was measured on them stays."""
+        self.closed = len(self), frozenset(filter(self.has, self.values))
+        self.numbers = array("q")
+        self.values = {}
 
     def has(self, metric: str) -> bool:
         """Tell whether any point has this metric."""
+        if self.closed is not None:
+            return metric in self.closed[1]
         column = self.values.get(metric)
         return column is not None and any(not math.isnan(value) for value in column)
 

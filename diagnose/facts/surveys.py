@@ -35,6 +35,8 @@ def surveys_of(meter: SeriesMeter, text: TextView) -> list[Survey]:
         if len(series) >= _SHORTEST:
             series.rank = meter.line(series, 0, text).rank
             found.append(_survey(series, meter, text))
+    for each in found:
+        each.series.close()
     return found
 
 

@@ -7,12 +7,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
+
+
+_NUMBER = 4  # bytes of a task's number
 
 
 class WorkerError(RuntimeError):
@@ -57,15 +61,25 @@ class Workers:
         from multiprocessing import get_context
 
         context = get_context("fork")
-        turn = context.Value("q", 0)
-        for _ in range(self._count):
-            receiver, sender = context.Pipe(duplex=False)
-            self._receivers.append(receiver)
-            process = context.Process(target=self._work, args=(turn, sender, os.getpid()), daemon=True)
-            process.start()
-            sender.close()
-            self._processes.append(process)
-        threading.Thread(target=self._drain, daemon=True).start()
+        # Who is free takes the next number off this pipe; a read of one number is never torn.
+        taken, given = os.pipe()
+        # An interrupt between a fork and the child's first steps would be met by the parent's code in the child.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            for _ in range(self._count):
+                receiver, sender = context.Pipe(duplex=False)
+                self._receivers.append(receiver)
+                process = context.Process(target=self._work, args=(taken, given, sender, os.getpid()), daemon=True)
+                process.start()
+                sender.close()
+                self._processes.append(process)
+            os.close(taken)
+            threading.Thread(target=self._give, args=(given,), daemon=True).start()
+            threading.Thread(target=self._drain, daemon=True).start()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
@@ -89,18 +103,21 @@ class Workers:
             raise result
         return result
 
-    def _work(self, turn: Any, sender: Connection, parent: int) -> None:
+    def _give(self, given: int) -> None:
+        with suppress(BrokenPipeError), open(given, "wb", buffering=0) as pipe:
+            for number in range(len(self._tasks)):
+                pipe.write(number.to_bytes(_NUMBER, "big"))
+
+    def _work(self, taken: int, given: int, sender: Connection, parent: int) -> None:
         """Be a worker: in its process this runs until all tasks are taken or the parent is gone."""
         # An interrupt reaches the whole group; the parent ends its workers itself.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for receiver in self._receivers:
             receiver.close()
-        while os.getppid() == parent:
-            with turn.get_lock():
-                number = turn.value
-                turn.value += 1
-            if number >= len(self._tasks):
-                return
+        os.close(given)
+        while os.getppid() == parent and (told := os.read(taken, _NUMBER)):
+            number = int.from_bytes(told, "big")
             try:
                 result = self._tasks[number]()
             except Exception:

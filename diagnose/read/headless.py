@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from diagnose.read import exceptions as words
 from diagnose.read.model import Line, Traceback
 from diagnose.read.text import Text
 from diagnose.read.traceback import as_traceback
 from diagnose.read.unit import Unit, Verdict
 
+_TAIL = 64 * 1024
+_BEGINS = re.compile(rb'File "|(?:Error|Exception|Failed|Iteration|error)(?:\([\w.]{1,200}\))?:')
 _GOES_ON = (Verdict.TAKEN, Verdict.SKIPPED)
 
 
@@ -17,6 +21,8 @@ def read_headless(text: Text, before: Line | None = None, limit: int = 120) -> l
     The frames that are left above an exception are read with it. With `before`, the first head of a log, the lines
     above it are read: a report may be cut out inside the first traceback. Only an exception with frames counts there.
     """
+    if before is None and _holds_none(text, limit):
+        return []
     units: list[Unit] = []
     open_units: dict[str, Unit] = {}
     for line in text.last(limit) if before is None else reversed(list(text.before(before, limit))):
@@ -29,6 +35,12 @@ def read_headless(text: Text, before: Line | None = None, limit: int = 120) -> l
             open_units[line.lane] = begun
             units.append(begun)
     return [as_traceback(text, unit, {}) for unit in units if unit.final and (unit.frames or before is None)]
+
+
+def _holds_none(text: Text, limit: int) -> bool:
+    """Is it plain, from the bytes alone, that the last lines hold no exception and no frame?"""
+    data = text.end(_TAIL)
+    return data.count(b"\n") > limit and b"\x1b" not in data and _BEGINS.search(data) is None
 
 
 def _begin(line: Line) -> Unit | None:

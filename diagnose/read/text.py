@@ -30,6 +30,7 @@ class Text:
         self._index = index
         self._pages: OrderedDict[int, bytes] = OrderedDict()
         self._lines: OrderedDict[int, Line] = OrderedDict()
+        self._whole: set[int] = set()  # starts of those whose text is the same whatever place of them is asked for
         self._tasks_are_ranks: bool | None = None
 
     def line_at(self, offset: int, *, at: int | None = None, number: int | None = None) -> Line:
@@ -40,14 +41,14 @@ class Text:
         """
         offset = max(0, min(offset, self._stream.size))
         start = self._start_of(offset)
-        if at is None and (line := self._lines.get(start)) is not None and offset <= line.end:
+        if (at is None or start in self._whole) and (line := self._lines.get(start)) is not None and offset <= line.end:
             self._lines.move_to_end(start)
             return line
         if number is not None:
             self._index.add(start, number - 1)
         number = self._index.number_at(start, self._stream)
         line = self._make(start, self._end_of(offset), number, at)
-        if at is None:
+        if at is None or start in self._whole:
             self._remember(line)
         return line
 
@@ -99,6 +100,10 @@ class Text:
     def read(self, start: int, end: int) -> bytes:
         """Give bytes by their offset; fewer, or none, where they were not kept."""
         return self._stream.read(start, end)
+
+    def end(self, size: int) -> bytes:
+        """Give the last bytes."""
+        return self._stream.read(self._stream.size - size, self._stream.size)
 
     def evidence(self, line: Line) -> Evidence:
         """Make a line quotable."""
@@ -161,6 +166,8 @@ class Text:
         head: bytes | None = None
         if end - start <= SHOWN:
             raw, begin = self._bytes(start, end), start
+            if b"\r" not in raw:
+                self._whole.add(start)
         else:
             begin = start if at is None else max(start, min(at - SHOWN // 2, end - SHOWN))
             raw = self._stream.read(begin, begin + SHOWN)
@@ -215,7 +222,7 @@ class Text:
     def _remember(self, line: Line) -> None:
         self._lines[line.start] = line
         if len(self._lines) > _LINES:
-            self._lines.popitem(last=False)
+            self._whole.discard(self._lines.popitem(last=False)[0])
 
 
 def _segment(raw: bytes, begin: int, at: int | None) -> tuple[bytes, int]:

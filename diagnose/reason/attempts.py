@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from diagnose.facts.model import SourceRecord
+from diagnose.read.lazy import Lazy
 from diagnose.reason.choice import choose
 from diagnose.reason.incident import Incident
 from diagnose.reason.result import Attempt
 
 # torchrun's agent names its own pid before the file; it reports one failing worker for each attempt.
-_AGENT = re.compile(r"(\d+) torch/distributed/elastic|torch\.distributed\.elastic")
+_AGENT = Lazy(r"(\d+) torch/distributed/elastic|torch\.distributed\.elastic")
 
 
 def _marks(found: Sequence[Incident]) -> dict[int, list[int]]:

@@ -8,12 +8,12 @@ get a time where one of them names a process whose death a launcher dated.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from statistics import median
 
 from diagnose.classes import dataclass, replace
 from diagnose.facts.model import Event, SourceRecord
+from diagnose.facts.trend.middle import median
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Kind
 from diagnose.reason import words
 
@@ -24,7 +24,7 @@ _DRIFT = 1.0  # seconds of drift that are left alone
 _AGREE = 1.0  # seconds by which the iterations' differences may spread around their median
 _ITERATIONS = 3  # so many iterations must be told by both sources
 _LIKENESS = 0.5  # part of the iterations that both must tell, so that two attempts are not taken for two ranks
-_SINCE_BOOT = re.compile(r"^(?:<\d+>)?\[ *(\d{1,10}\.\d{3,9})\]")
+_SINCE_BOOT = Lazy(r"^(?:<\d+>)?\[ *(\d{1,10}\.\d{3,9})\]")
 
 
 @dataclass(frozen=True, slots=True)

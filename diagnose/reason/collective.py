@@ -6,24 +6,22 @@ flight-recorder dumps (see diagnose.facts.flight_recorder).
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from diagnose.classes import dataclass
 from diagnose.facts.flight_recorder import KEY
 from diagnose.facts.model import SourceRecord
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
 
 # A rank's number inside the group follows; the group's unique name is the better one, its number counts per process.
-_GROUP = re.compile(r"\[PG (?:ID )?(\w{1,40}) (?:PG GUID (\w{1,40})(?:\(([^)]{0,80})\))? )?Rank \d+\]")
+_GROUP = Lazy(r"\[PG (?:ID )?(\w{1,40}) (?:PG GUID (\w{1,40})(?:\(([^)]{0,80})\))? )?Rank \d+\]")
 # Operations whose sizes are the same on all ranks of the group.
-_EVEN = re.compile(
-    r"(?i)all_?reduce|broadcast|all_?gather_?(?:base|into_tensor)|reduce_scatter_?(?:base|tensor)|^barrier"
-)
-_PAIRWISE = re.compile(r"(?i)send|recv|p2p|coalesced")
+_EVEN = Lazy(r"(?i)all_?reduce|broadcast|all_?gather_?(?:base|into_tensor)|reduce_scatter_?(?:base|tensor)|^barrier")
+_PAIRWISE = Lazy(r"(?i)send|recv|p2p|coalesced")
 
 
 @dataclass(slots=True)

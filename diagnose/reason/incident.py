@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from diagnose.catalogue.model import Catalogue, Pattern
 from diagnose.classes import dataclass, field
 from diagnose.facts.model import Event, SourceRecord
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Kind, Traceback
 
 _SPECIFIC = {"specific": 3, "normal": 2, "generic": 1}
 _JUMP = 5.0  # seconds: stamps of one file that go back by more show that it was put together out of order
-_QUOTED = re.compile(r"^\s*traceback\s*: Traceback")  # torchrun's table, with the @record decorator
-_NOISE = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|/[^\s'\":,)]+|[\"'][^\"']*[\"']")
+_QUOTED = Lazy(r"^\s*traceback\s*: Traceback")  # torchrun's table, with the @record decorator
+_NOISE = Lazy(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|/[^\s'\":,)]+|[\"'][^\"']*[\"']")
 
 
 @dataclass(slots=True)

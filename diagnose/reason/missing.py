@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from diagnose.facts.model import SourceRecord
+from diagnose.facts.trend.middle import median
 from diagnose.read.model import Kind
 from diagnose.reason import words
 from diagnose.reason.result import Finding, Verdict
@@ -62,7 +62,7 @@ def _ends_early(records: Sequence[SourceRecord]) -> list[str]:
     ]
     if len(ends) < 3:
         return []
-    usual = median(time for time, _ in ends)
+    usual = median([time for time, _ in ends])
     early = [(usual - time, record) for time, record in ends if usual - time > _EARLY]
     if len(early) * 4 > len(ends) and len(early) > 1:
         return []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from diagnose.facts.model import Step
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Frame
 
 # Function and file names of PyTorch, Megatron-LM, Megatron Bridge, Transformers, Lightning and DeepSpeed.
@@ -40,8 +40,8 @@ _INNER = (
         r" in (?:validate_args|initialize_megatron|init_process_group|parse_args|finalize|validate|__post_init__)\b",
     ),
 )
-_ENCLOSING_EXPRESSIONS = tuple((name, re.compile(text)) for name, text in _ENCLOSING)
-_INNER_EXPRESSIONS = tuple((name, re.compile(text)) for name, text in _INNER)
+_ENCLOSING_EXPRESSIONS = tuple((name, Lazy(text)) for name, text in _ENCLOSING)
+_INNER_EXPRESSIONS = tuple((name, Lazy(text)) for name, text in _INNER)
 
 
 def phase_of(frames: Sequence[Frame], steps: Sequence[Step]) -> str | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from diagnose.classes import dataclass
 from diagnose.facts.model import SourceRecord
 from diagnose.facts.placement import KEY
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Kind
 
-_NUMBERED = re.compile(r"(?:^|[-_])(?:node|worker|host|nid)s?[-_]?(\d{1,4})$")
-_LAST_NUMBER = re.compile(r"(.*?)(\d{1,6})(\D*(?:/\d+)?\D*)")
+_NUMBERED = Lazy(r"(?:^|[-_])(?:node|worker|host|nid)s?[-_]?(\d{1,4})$")
+_LAST_NUMBER = Lazy(r"(.*?)(\d{1,6})(\D*(?:/\d+)?\D*)")
 _WITNESSES = 2  # logs that must speak of their rank before the numbers of the others are believed
 
 

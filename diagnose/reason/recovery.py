@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 from diagnose.facts.model import SourceRecord, Step
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Traceback
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
@@ -19,8 +19,8 @@ _WENT_ON, _TALKED = "the job went on", "the same process went on"
 _DOUBTFUL = (_WENT_ON, _TALKED)
 _NEAR = 64 * 1024
 # PyTorch's excepthook puts the rank before the traceback of an exception that nobody caught.
-_UNCAUGHT = re.compile(r"\[rank\d+\]:")
-_NOTHING_DONE = re.compile(r"\b0%[ |]{1,400}0/\d")  # of a progress bar
+_UNCAUGHT = Lazy(r"\[rank\d+\]:")
+_NOTHING_DONE = Lazy(r"\b0%[ |]{1,400}0/\d")  # of a progress bar
 # Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.
 _TALK = 3
 

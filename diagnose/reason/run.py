@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from diagnose.facts.model import Observation, SourceRecord, Step
 from diagnose.facts.run import Facts
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Kind
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
@@ -15,19 +15,19 @@ from diagnose.reason.result import ConfigValue, Run
 from diagnose.reason.slow.numbers import speed_of
 
 # The first that fits decides: outer frameworks before the ones they stand on.
-_FRAMEWORKS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("megatron-bridge", re.compile(r"megatron/bridge/|[Mm]egatron-[Bb]ridge")),
-    ("nemo", re.compile(r"/nemo/(?:collections|lightning|core)/|/NeMo/")),
-    ("megatron-lm", re.compile(r"megatron/training/|pretrain_gpt\.py|[Mm]egatron-LM/(?:pretrain|train)")),
-    ("megatron-core", re.compile(r"megatron/core/")),
-    ("torchtitan", re.compile(r"/torchtitan/")),
-    ("deepspeed", re.compile(r"/deepspeed/")),
-    ("verl", re.compile(r"/verl/")),
-    ("lightning", re.compile(r"/(?:pytorch_)?lightning/")),
-    ("accelerate", re.compile(r"/accelerate/")),
-    ("transformers", re.compile(r"/transformers/")),
-    ("torch", re.compile(r"/torch/")),
-    ("jax", re.compile(r"/jax(?:lib)?/|^jax(?:lib)?\.")),
+_FRAMEWORKS: tuple[tuple[str, Lazy], ...] = (
+    ("megatron-bridge", Lazy(r"megatron/bridge/|[Mm]egatron-[Bb]ridge")),
+    ("nemo", Lazy(r"/nemo/(?:collections|lightning|core)/|/NeMo/")),
+    ("megatron-lm", Lazy(r"megatron/training/|pretrain_gpt\.py|[Mm]egatron-LM/(?:pretrain|train)")),
+    ("megatron-core", Lazy(r"megatron/core/")),
+    ("torchtitan", Lazy(r"/torchtitan/")),
+    ("deepspeed", Lazy(r"/deepspeed/")),
+    ("verl", Lazy(r"/verl/")),
+    ("lightning", Lazy(r"/(?:pytorch_)?lightning/")),
+    ("accelerate", Lazy(r"/accelerate/")),
+    ("transformers", Lazy(r"/transformers/")),
+    ("torch", Lazy(r"/torch/")),
+    ("jax", Lazy(r"/jax(?:lib)?/|^jax(?:lib)?\.")),
 )
 _ORIGINS = {
     "megatron-arguments": "megatron-lm",

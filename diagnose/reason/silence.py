@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from statistics import median
 
 from diagnose.classes import dataclass
 from diagnose.facts.model import SourceRecord, Step
+from diagnose.facts.trend.middle import median
 from diagnose.read.model import Evidence, Kind
 from diagnose.reason import words
 from diagnose.reason.clocks import Shift

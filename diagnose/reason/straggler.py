@@ -7,13 +7,13 @@ numbers are equal never entered the operation. Where all ranks are inside, the o
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from diagnose.catalogue.model import Catalogue, Pattern
 from diagnose.classes import dataclass, field, replace
 from diagnose.facts.model import Event, SourceRecord
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.clocks import Shift
@@ -29,9 +29,7 @@ DESYNC = "collective-desync"
 INSIDE = "collective-hung-inside"
 FIRST = "collective-first-failed"
 _MOST = 8  # more than so many silent ranks name nobody, where they are not the smaller half
-_NAMED = re.compile(
-    r"/rank_(\d{1,6})\b|\brank(\d{1,6})\b|//cpu//\d{1,9}/(\d{1,6})$"
-)  # the last: Gloo's address of a rank
+_NAMED = Lazy(r"/rank_(\d{1,6})\b|\brank(\d{1,6})\b|//cpu//\d{1,9}/(\d{1,6})$")  # the last: Gloo's address of a rank
 
 
 @dataclass(frozen=True, slots=True)

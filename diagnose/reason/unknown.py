@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from diagnose.facts.model import SourceRecord
+from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Frame, Traceback
 from diagnose.reason import words
 from diagnose.reason.incident import Group
 from diagnose.reason.result import Cause, Check, Finding, Fix
 
-_LIBRARY = re.compile(r"/(?:site-packages|dist-packages)/|/lib/python\d|^<(?!string)|/opt/conda/lib/|/usr/lib/")
-_FRAMEWORK = re.compile(r"(?i)/(?:megatron|nemo|transformer_engine|deepspeed|lightning)(?:[-_][^/]*)?/")
+_WORDS = 12  # last lines that are told of a failure that nothing explains
+_LIBRARY = Lazy(r"/(?:site-packages|dist-packages)/|/lib/python\d|^<(?!string)|/opt/conda/lib/|/usr/lib/")
+_FRAMEWORK = Lazy(r"(?i)/(?:megatron|nemo|transformer_engine|deepspeed|lightning)(?:[-_][^/]*)?/")
 
 # Whose code raised it says what kind of thing is wrong, never which. The first that fits the innermost frames decides.
 _PLACES = tuple(
-    (category, re.compile("|".join(parts)))
+    (category, Lazy("|".join(parts)))
     for category, parts in (
         ("config", (
             r"/arguments\.py", r"transformer_config\.py", r"model_parallel_config\.py", r"argparse\.py",
@@ -117,5 +120,6 @@ def last_words(records: Sequence[SourceRecord]) -> tuple[Evidence, ...]:
     telling = re.compile(
         r"(?i)error|fail|fatal|abort|exception|killed|terminat|signal|cannot|unable|denied|refused|exit"
     )
-    found = [line for record in records for line in record.tail if telling.search(line.text)]
-    return tuple((found or [line for record in records for line in record.tail])[-12:])
+    lines = [line for record in records for line in record.tail]
+    found = list(islice((line for line in reversed(lines) if telling.search(line.text)), _WORDS))
+    return tuple(reversed(found)) or tuple(lines[-_WORDS:])

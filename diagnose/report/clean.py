@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from diagnose.classes import field_names
+from diagnose.read.lazy import Lazy
 
 if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis
@@ -15,7 +16,7 @@ T = TypeVar("T")
 _SEVERAL_LINES = ("how", "lines", "about", "text")  # lines to paste, the manual, samples and quoted lines
 
 # ECMA-48 sequences in their 7-bit (ESC) and 8-bit (C1) forms; an unfinished string sequence loses its opener only.
-_ESCAPE = re.compile(
+_ESCAPE = Lazy(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])(?:[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c))?"
     r"|\x1b[ -/]*[0-~]?"
@@ -82,14 +83,10 @@ def _same(text: str) -> str:
 def _scrub(value: Any, clean: Callable[[str], str], several: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return clean(value)
-    if is_dataclass(value) and not isinstance(value, type):
+    names = field_names(value)
+    if names is not None:
         return type(value)(
-            **{
-                field.name: _scrub(
-                    getattr(value, field.name), several if field.name in _SEVERAL_LINES else clean, several
-                )
-                for field in fields(value)
-            }
+            *(_scrub(getattr(value, name), several if name in _SEVERAL_LINES else clean, several) for name in names)
         )
     if isinstance(value, dict):
         return {

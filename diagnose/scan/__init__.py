@@ -6,9 +6,11 @@ from diagnose.scan.database import Database
 from diagnose.scan.merge import merged
 from diagnose.scan.model import Anchor, Hit, Meter, ScanResult, Stretch
 from diagnose.scan.parts import PART, parts_of, read_meters
+from diagnose.scan.sampler import ALL_UP_TO
 from diagnose.scan.scan import scan, scan_stretch
 
 __all__ = [
+    "ALL_UP_TO",
     "PART",
     "Anchor",
     "Database",

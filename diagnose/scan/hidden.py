@@ -41,12 +41,15 @@ def find_all(data: bytes, find: Find, find_moved: Find) -> tuple[dict[int, list[
     clean = _scrub(raw)
     starts = _line_starts(raw)
     for number, ends in _moved(raw, clean, find(clean)):
-        placed = set(found.get(number, ()))
+        known = found.get(number, [])
+        placed = set(known)
         settled = -1  # the first place is enough in a line that is looked at as a whole
         for end in ends:
             line = bisect_right(starts, end - 1) - 1
             start, stop = spans[line]
             inside = end - starts[line]
+            if stop - start <= LONG_LINE and _any_between(known, start, stop):
+                continue  # the escape codes hide nothing there
             if stop - start > LONG_LINE:
                 placed.add(start + inside)
             elif line > settled:
@@ -54,6 +57,11 @@ def find_all(data: bytes, find: Find, find_moved: Find) -> tuple[dict[int, list[
                 settled = line
         found[number] = sorted(placed)
     return found, False
+
+
+def _any_between(ends: list[int], start: int, stop: int) -> bool:
+    at = bisect_right(ends, start)
+    return at < len(ends) and ends[at] <= stop
 
 
 def raw_position(line: bytes, inside: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Protocol
 
 from diagnose.scan.database import Database
@@ -39,7 +40,8 @@ def merged(stretches: Sequence[Stretch], index: Index, database: Database) -> Sc
         result.size, result.cut = max(result.size, stretch.end), stretch.cut
     result.lines += result.cut
     parts = {database.anchors[number]: found[number] for number in sorted(found)}
-    result.hits = sorted({hit for anchor, each in parts.items() for hit in _kept(anchor, each)})
+    hits = {hit for anchor, each in parts.items() for hit in _kept(anchor, each)}
+    result.hits = sorted(hits, key=attrgetter("start", "end", "number", "key", "at"))
     counts = {anchor.key: sum(part.count for part in each) for anchor, each in parts.items()}
     result.counts = {key: count for key, count in counts.items() if count}
     result.problems = [*problems, *_told({anchor.key: each for anchor, each in parts.items()})]

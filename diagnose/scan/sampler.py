@@ -21,11 +21,16 @@ class Sampler:
     Args:
         meters: who reads them.
         always: who reads every block, of large sources too.
+        most: bytes up to which a source is read whole; less where there are very many sources.
     """
 
-    __slots__ = ("_always", "_ends", "_held", "_held_bytes", "_meters", "_seen", "_turn", "sampled")
+    __slots__ = (
+        *("_always", "_ends", "_held", "_held_bytes", "_meters", "_most", "_seen", "_tail", "_turn", "sampled"),
+    )
 
-    def __init__(self, meters: Sequence[Meter], always: Sequence[Watcher] = ()) -> None:
+    def __init__(self, meters: Sequence[Meter], always: Sequence[Watcher] = (), most: int = ALL_UP_TO) -> None:
+        self._most = most
+        self._tail = min(TAIL, most // 2)
         self._meters = tuple(meters)
         self._always = tuple(always)
         self._ends = [0 for _ in self._meters]  # up to here each has read
@@ -48,18 +53,18 @@ class Sampler:
             if self._wanted(meter):
                 self._feed(number, block)
             else:
-                skipped = skipped or self._seen > ALL_UP_TO
+                skipped = skipped or self._seen > self._most
         self._held.append((block, skipped))
         self._held_bytes += len(block.data)
-        while self._held_bytes - len(self._held[0][0].data) >= TAIL:
+        while self._held_bytes - len(self._held[0][0].data) >= self._tail:
             old, missed = self._held.popleft()
             self._held_bytes -= len(old.data)
             self.sampled = self.sampled or missed
 
     def _wanted(self, meter: Meter) -> bool:
-        if self._seen <= EAGER_UP_TO:
+        if self._seen <= min(EAGER_UP_TO, self._most):
             return True
-        if self._seen <= ALL_UP_TO:
+        if self._seen <= self._most:
             return meter.eager or self._turn % ONE_IN_FEW == 0
         return self._turn % ONE_IN == 0
 

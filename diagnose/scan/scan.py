@@ -12,7 +12,7 @@ from diagnose.scan.hidden import find_all
 from diagnose.scan.ledger import Ledger
 from diagnose.scan.merge import Index, merged
 from diagnose.scan.model import Hit, Meter, ScanResult, Stretch, Watcher
-from diagnose.scan.sampler import Sampler
+from diagnose.scan.sampler import ALL_UP_TO, Sampler
 from diagnose.scan.verifier import Verifier
 
 CHUNK = 256 * 1024
@@ -62,6 +62,7 @@ def scan(
     database: Database,
     meters: Sequence[Meter] = (),
     always: Sequence[Watcher] = (),
+    most: int = ALL_UP_TO,
 ) -> ScanResult:
     """Read a source once, from its first byte to its last.
 
@@ -71,11 +72,12 @@ def scan(
         database: the anchors to look for.
         meters: read numbers off whole chunks, of a large source off a sample of them.
         always: meters that are fed with every chunk.
+        most: bytes up to which the meters see a source whole.
 
     Returns hits by position, counts, and what is to be said of the source. A hit in a line that is longer than a chunk
     begins at the line's start and ends where its chunk ends.
     """
-    sampler = Sampler(meters, always)
+    sampler = Sampler(meters, always, most)
     run = _Scan(stream, database)
     for chunk in stream.chunks(CHUNK):
         block = run.take(chunk)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from diagnose.catalogue import assemble, load
-from diagnose.catalogue.cache import cache_path, pack, store, unpack
+from diagnose.catalogue.cache import SHIPPED, cache_path, pack, ship, store, unpack
 from diagnose.catalogue.layers import find_layers
 from diagnose.catalogue.shelf import KEEP
 
@@ -154,3 +154,23 @@ def test_workers(packaged: Path) -> None:
     """A cached catalogue can be handed to a worker process."""
     load()
     assert dict(pickle.loads(pickle.dumps(load())).patterns) == dict(load(cache=False).patterns)
+
+
+def test_shipped(packaged: Path, world: Path, write: Any, request: pytest.FixtureRequest) -> None:
+    """A catalogue that was compiled with the package is used on the first start, and no longer once a file differs."""
+    found = find_layers(layers=False)
+    fresh = assemble.assemble(found).catalogue()
+    ship(found, fresh, str(Path(found.roots[0]).parent / SHIPPED))
+    request.getfixturevalue("no_yaml")
+    first = load()
+    assert dict(first.patterns) == dict(fresh.patterns)
+    assert first.kept is not None
+    assert Path(first.kept[0]).parent == world / "cache" / "diagnose"
+    (Path(found.roots[0]).parent / SHIPPED).unlink()
+    again = load()
+    assert dict(again.patterns) == dict(fresh.patterns)
+    ship(found, fresh, str(Path(found.roots[0]).parent / SHIPPED))
+    file = Path(fresh.patterns["heads-not-divisible"].origin)
+    write(str(file.relative_to(world)), file.read_text().replace("cannot", "can not"))
+    with pytest.raises(AssertionError, match="the files were read"):
+        load()

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.facts.progress import FIRST, LAST, ProgressMeter
+from diagnose.facts.progress import FIRST, LAST, LAST_ALONE, ProgressMeter
 
 LINE = (
     " [2026-07-10 05:46:31] iteration {n}/ 9999 | consumed samples: 1 | "
@@ -20,7 +20,7 @@ def test_first_and_last_lines_are_kept_with_their_places(log: Any) -> None:
     made = log("head\n" + "".join(LINE.format(n=n) + "noise\n" for n in range(1, 3001)))
     steps = made.steps()
     assert made.meter.count == 3000
-    assert len(steps) == FIRST + LAST
+    assert len(steps) == FIRST + LAST_ALONE
     assert [step.number for step in steps[:2]] == [1, 2]
     assert steps[-1].number == 3000
     assert steps[-1].evidence.line == 6000
@@ -66,3 +66,9 @@ def test_any_bytes(pieces: list[bytes]) -> None:
     meter = ProgressMeter()
     meter.feed(b"".join(pieces), 0, 1)
     assert meter.count >= len(meter._first)
+
+
+def test_more_lines_are_kept_where_ranks_speak(log: Any) -> None:
+    """Where lines bear ranks' labels, the last of very many of them are read: each rank has its own."""
+    steps = log("".join(f"[rank{n % 64}]:{LINE.format(n=n)}" for n in range(1, 3001))).steps()
+    assert len(steps) == FIRST + LAST

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from operator import sub
 
 from diagnose.classes import dataclass
 from diagnose.facts.trend.changes import spread_of
@@ -39,6 +40,9 @@ def jumps(values: Sequence[float], metric: str) -> list[Jump]:
         return []
     noise = spread_of([b - a for a, b in itertools.pairwise(logs)])
     bound = max(_LEAST[metric], _SPREADS * noise)
+    # Most series never jump; that costs a few passes of native code.
+    if max(map(sub, logs[2:], map(min, logs, logs[1:])), default=0.0) < bound / 2:
+        return []
     found: list[Jump] = []
     at = WINDOW
     while at < len(logs) and len(found) < _MOST:
