@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from diagnose.read import find_sources
 from diagnose.reason import Diagnosis, reason
 
 Diagnose = Callable[[Mapping[str, str]], Diagnosis]
+
+# A shell's background job ignores interrupts, and so would every command that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -108,20 +108,27 @@ class Outcome:
 
 
 @lru_cache(maxsize=4096)
+def _tree(text: str) -> ast.expr:
+    if len(text) > MAX_LENGTH:
+        raise ConditionError(f"the condition is longer than {MAX_LENGTH} characters", 1)
+    try:
+        if "\\" not in text:
+            return ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            # A text may hold an expression with a "\\[" in it, which Python warns of.
+            warnings.simplefilter("ignore")
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ConditionError("this is no expression", getattr(error, "offset", None) or 1) from None
+
+
+@lru_cache(maxsize=4096)
 def parse(text: str) -> Condition:
     """Read a condition.
 
     Raises ConditionError with the column where the text is no condition.
     """
-    if len(text) > MAX_LENGTH:
-        raise ConditionError(f"the condition is longer than {MAX_LENGTH} characters", 1)
-    try:
-        with warnings.catch_warnings():
-            # A text may hold an expression with a "\\[" in it, which Python warns of.
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ConditionError("this is no expression", getattr(error, "offset", None) or 1) from None
+    tree = _tree(text)
     names: list[str] = []
     calls: list[tuple[str, tuple[str, ...]]] = []
     _check(tree, names, calls, 0)
@@ -184,10 +191,11 @@ def _dotted(node: ast.expr) -> str:
 
 def evaluate(condition: Condition | str, scope: Scope) -> Outcome:
     """Evaluate a condition on the facts of a scope; what cannot be decided is unknown, never an exception."""
-    parsed = parse(condition) if isinstance(condition, str) else condition
+    # Pattern files were checked when they were read; what is not allowed in a condition has no value here.
+    tree = _tree(condition) if isinstance(condition, str) else condition.tree
     outcome = Outcome(UNKNOWN)
     try:
-        outcome.value = _evaluate(parsed.tree, scope, outcome)
+        outcome.value = _evaluate(tree, scope, outcome)
     except (TypeError, ValueError, ArithmeticError, RecursionError, IndexError):
         outcome.value = UNKNOWN
     return outcome
@@ -258,7 +266,8 @@ def _arithmetic(operator: type[ast.operator], left: Any, right: Any) -> Any:
         return (left + right)[:_TEXT_LIMIT]
     if not isinstance(left, int | float) or not isinstance(right, int | float):
         return UNKNOWN
-    return _ARITHMETIC[operator](left, right)
+    known = _ARITHMETIC.get(operator)
+    return UNKNOWN if known is None else known(left, right)
 
 
 def _comparison(left: Any, operators: list[ast.cmpop], comparators: list[Any]) -> Any:
@@ -279,7 +288,7 @@ def _compare(operator: ast.cmpop, left: Any, right: Any) -> Any:
         return inside if isinstance(operator, ast.In) or inside is UNKNOWN else not inside
     try:
         return _COMPARISONS[type(operator)](left, right)
-    except TypeError:
+    except (TypeError, KeyError):
         return UNKNOWN
 
 
@@ -325,7 +334,8 @@ def _call(name: str, arguments: list[ast.expr], scope: Scope, seen: Outcome) -> 
     if name == "code" and not any(value is UNKNOWN for value in values):
         table, number, asked = values
         return _fact(f"code.{table}.{number}.{asked}", scope, seen)
-    return UNKNOWN if name == "code" or any(value is UNKNOWN for value in values) else _FUNCTIONS[name](*values)
+    known = _FUNCTIONS.get(name)
+    return UNKNOWN if known is None or any(value is UNKNOWN for value in values) else known(*values)
 
 
 _UNITS = {"b": 1, "byte": 1, "bytes": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}

@@ -25,9 +25,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Scripts ask for it often, and the rest of the command line takes longer to load than to answer.
         print(f"diagnose {__version__}")
         return 0
-    from diagnose.commands.group import run
+    from diagnose.commands.plain import plain
 
     try:
-        return run(given)
+        known = plain(given)
+        if known is None:
+            from diagnose.commands.group import run
+
+            return run(given)
+        from diagnose.commands.answer import answer
+        from diagnose.commands.errors import guarded
+
+        return guarded(lambda: answer(**known))
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -6,8 +6,8 @@ from importlib import import_module
 
 import click
 
-from diagnose.commands.common import settings_of, warn
-from diagnose.commands.errors import CommandError
+from diagnose.commands.common import settings_of
+from diagnose.commands.errors import CommandError, warn
 
 _FORMATS = {"text": "forecast_text", "json": "forecast_json"}
 _BEHIND = "diagnose.commands.config.behind"

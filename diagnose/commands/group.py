@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from importlib import import_module
 from typing import cast
 
 import click
 
 from diagnose import __version__
-from diagnose.commands.errors import CommandError, one_line
+from diagnose.commands.errors import CommandError, guarded
 from diagnose.commands.inputs import piped
+from diagnose.commands.names import COMMANDS
 
-COMMANDS = {
-    "log": "diagnose.commands.log:log",
-    "compare": "diagnose.commands.compare:compare",
-    "config": "diagnose.commands.config:config",
-    "explain": "diagnose.commands.explain:explain",
-    "patterns": "diagnose.commands.patterns:patterns",
-    "wrap": "diagnose.commands.wrap:wrap",
-    "slurm": "diagnose.commands.slurm:slurm",
-    "hook": "diagnose.commands.hook:hook",
-    "watch": "diagnose.commands.watch:watch",
-    "serve": "diagnose.commands.serve:serve",
-    "doctor": "diagnose.commands.doctor:doctor",
-}
 _OWN_OPTIONS = ("-h", "--help", "--version")
-_INTERNAL = 70  # EX_SOFTWARE: a mistake of this program, apart from all codes that say something of the job
 
 
 class DefaultGroup(click.Group):
@@ -65,44 +50,22 @@ def group() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the group and give the exit code; errors go to standard error, one line each."""
-    for stream in (sys.stdout, sys.stderr):
-        # A log may hold what the terminal's encoding does not.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    return guarded(lambda: _main(arguments))
+
+
+def _main(arguments: list[str]) -> object:
     try:
-        code = group.main(arguments, prog_name="diagnose", standalone_mode=False)
+        return group.main(arguments, prog_name="diagnose", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return 0
     except click.UsageError as error:
-        return _complain(f"{error.format_message()} Try `{_path(error)} --help`.", 2)
+        raise CommandError(f"{error.format_message()} Try `{_path(error)} --help`.", 2) from error
     except click.ClickException as error:
-        return _complain(error.format_message(), error.exit_code)
+        raise CommandError(error.format_message(), error.exit_code) from error
     except click.Abort:
         return 130
-    except CommandError as error:
-        return _complain(str(error), error.exit_code)
-    except Exception as error:
-        return _complain(_internal(error), _INTERNAL)
-    return code if isinstance(code, int) else 0
 
 
 def _path(error: click.UsageError) -> str:
     return error.ctx.command_path if error.ctx is not None else "diagnose"
-
-
-def _complain(message: str, code: int) -> int:
-    click.echo(f"diagnose: error: {one_line(message)}", err=True)
-    return code
-
-
-def _internal(error: Exception) -> str:
-    import traceback
-
-    if os.environ.get("DIAGNOSE_DEBUG"):
-        traceback.print_exc()
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-    return (
-        f"internal error, {type(error).__name__}: {error}, in {where}; set DIAGNOSE_DEBUG=1 to see more, and report it"
-    )

@@ -43,7 +43,7 @@ def require_readable(diagnosis: Diagnosis, paths: Sequence[str]) -> None:
     """Raise CommandError (3) where not one of the inputs could be read."""
     if any(item.bytes or not item.problems for item in diagnosis.inputs):
         return
-    from diagnose.commands.group import COMMANDS
+    from diagnose.commands.names import COMMANDS
 
     problems = [f"{item.path}: {problem}" for item in diagnosis.inputs for problem in item.problems[:1]]
     message = "; ".join(problems[:3]) or f"nothing to read in {' '.join(paths)}"

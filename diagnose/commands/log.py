@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
-from diagnose.commands.common import settings_of, warn
-from diagnose.commands.errors import CommandError
+from diagnose.commands.answer import REGRESSION, answer
+from diagnose.commands.common import settings_of
 from diagnose.report import RENDERERS
-
-_FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
 
 
 @click.command()
@@ -35,7 +33,7 @@ _FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
 @click.option(
     "--regression",
     type=click.FloatRange(0, 100),
-    default=5.0,
+    default=REGRESSION,
     show_default=True,
     metavar="PERCENT",
     help="Slower than the reference by this much is a degraded run.",
@@ -49,6 +47,29 @@ _FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
 )
 @click.option(
     "--jobs", type=click.IntRange(1, 256), metavar="N", help="Processes that read. Default: as many as processors."
+)
+@click.option("--follow", is_flag=True, help="Diagnose while the job runs; report what changes until it has ended.")
+@click.option(
+    "--pid",
+    type=click.IntRange(1),
+    metavar="PID",
+    help="With --follow: a process of the job here; its end is the job's end, and no line in a log is.",
+)
+@click.option(
+    "--idle",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="With --follow: the job has ended when nothing was written for so long. Default: silence is no end.",
+)
+@click.option(
+    "--settle",
+    type=click.FloatRange(0),
+    nargs=3,
+    default=(10.0, 5.0, 40.0),
+    show_default=True,
+    metavar="LEAST QUIET MOST",
+    help="With --follow: seconds to wait for more words after the first sign of the end, seconds without any, and "
+    "seconds after which it is over in any case.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 1 where a failure or a degraded run was found.")
 @click.option("--redact", is_flag=True, help="Mask tokens, keys and passwords, to share the report.")
@@ -68,6 +89,10 @@ def log(
     regression: float,
     metrics: Literal["all", "sampled", "off"],
     jobs: int | None,
+    follow: bool,
+    pid: int | None,
+    idle: float | None,
+    settle: tuple[float, float, float],
     exit_code: bool,
     redact: bool,
     no_color: bool,
@@ -78,6 +103,11 @@ def log(
 
     PATH is a log, a folder, or a pattern with * and ?; files may be compressed. `-` is standard input.
 
+    With --follow the files need not be there yet, may grow, be cut and be replaced. The job counts as ended some
+    seconds after the first sign of it: a failure that no progress follows, a launcher's or scheduler's word, a line
+    that says the training is over, or the end of --pid. What is said before is marked as provisional. Ctrl-C ends it
+    with what is known by then. With --format json or jsonl every change is one line of JSON.
+
     \b
     Exit codes:
       0  a diagnosis was made, whatever it says
@@ -85,40 +115,33 @@ def log(
       2  wrong usage
       3  no input could be read
     """
-    from diagnose import api
-    from diagnose.catalogue import load
-    from diagnose.commands.inputs import given, require_readable
-    from diagnose.commands.output import context, write
-    from diagnose.commands.progress import meter
-    from diagnose.facts.errors import ConfigFileError
-    from diagnose.reason.slow import BaselineError
-
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
-    catalogue = load(extra=patterns)
-    warn(catalogue.troubles)
-    inputs = given(paths)
-    try:
-        diagnosis = api.diagnose(
-            inputs,
-            config=config,
-            env=env,
-            settings=settings,
-            catalogue=catalogue,
-            golden=golden,
-            baseline=baseline,
-            regression=regression,
-            metrics=metrics,
-            jobs=jobs,
-            progress=meter(),
-        )
-    except (ConfigFileError, BaselineError) as error:
-        raise CommandError(str(error), 3) from error
-    require_readable(diagnosis, inputs)
-    if redact:
-        from diagnose.deliver.redact import redact as masked
+    options: dict[str, Any] = {
+        "form": form,
+        "output": output,
+        "patterns": patterns,
+        "config": config,
+        "env": env,
+        "settings": settings,
+        "golden": golden,
+        "baseline": baseline,
+        "regression": regression,
+        "metrics": metrics,
+        "exit_code": exit_code,
+        "redact": redact,
+        "no_color": no_color,
+        "quiet": quiet,
+        "verbose": verbose,
+    }
+    if not follow:
+        if any(option is not None for option in (pid, idle)):
+            raise click.UsageError("--pid and --idle go with --follow.")
+        return answer(paths, jobs=jobs, **options)
+    from diagnose.commands.follow import follow_logs
+    from diagnose.follow import Rules
 
-        diagnosis = masked(diagnosis)
-    how = context(catalogue, output=output, no_color=no_color, quiet=quiet, verbose=verbose)
-    write(RENDERERS[form](diagnosis, how), output, [*inputs, *filter(None, (config, env, baseline))])
-    return 1 if exit_code and diagnosis.verdict in _FAILED else 0
+    rules = Rules(settle[0], settle[1], settle[2], idle, pid)
+    if rules.least > rules.most:
+        raise click.UsageError("--settle: the least time to wait is longer than the most.")
+    return follow_logs(paths, rules, **options)

@@ -72,8 +72,10 @@ def colorful() -> bool:
     return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def write(text: str, output: str | None = None, inputs: Sequence[str] = ()) -> None:
+def write(text: str, output: str | None = None, inputs: Sequence[str] = (), *, more: bool = False) -> None:
     """Write a report to standard output, or to the file `output`; a reader that has left is no error.
+
+    `more` adds it to what is in the file.
 
     Raises CommandError (2) where the file cannot be written or is one of the `inputs`.
     """
@@ -83,7 +85,7 @@ def write(text: str, output: str | None = None, inputs: Sequence[str] = ()) -> N
     if any(_same(output, path) for path in inputs):
         raise CommandError(f"--output {output} is one of the inputs; it was not overwritten, name another file", 2)
     try:
-        with open(output, "w", encoding="utf-8") as file:
+        with open(output, "a" if more else "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
         raise CommandError(f"cannot write {output}: {error.strerror or error}; name another file", 2) from error

@@ -32,10 +32,10 @@ _ANCHORS = (
     b"LD_LIBRARY_PATH=",
 )
 _TRACE = Lazy(r"\s{0,40}(?:\++ |\$ )?")
-_EXPORT = Lazy(r"(?:export|declare -\w{0,4}x\w{0,4}|typeset -x) +(?!-)")
-_SETENV = Lazy(r"setenv +([A-Za-z_]\w{0,100}) +(.+)")
-_DUMPED = Lazy(r"\s{0,8}([A-Z][A-Z0-9_]{2,100})=(.*)")
-_QUOTED = Lazy(r"""["']([A-Z][A-Z0-9_]{2,100})["']: ?(["'])((?:(?!\2).){0,2000})\2""")
+_EXPORT = Lazy(r"(?:export|declare -\w{0,4}x\w{0,4}|typeset -x) +(?!-)", needs=("export", "declare", "typeset"))
+_SETENV = Lazy(r"setenv +([A-Za-z_]\w{0,100}) +(.+)", needs=("setenv",))
+_DUMPED = Lazy(r"\s{0,8}([A-Z][A-Z0-9_]{2,100})=(.*)", needs=("=",))
+_QUOTED = Lazy(r"""["']([A-Z][A-Z0-9_]{2,100})["']: ?(["'])((?:(?!\2).){0,2000})\2""", needs=("':", '":'))
 _KNOWN = Lazy(
     r"(?:PYTORCH|NCCL|NVTE|CUDA|CUBLAS|CUDNN|TORCH|TORCHELASTIC|TORCHINDUCTOR|SLURM|OMP|NVSHMEM|UCX|OMPI|GLOO|FI|HF|"
     r"TRITON|NVIDIA|DS|MASTER|LD|RDMA|MLX5|UB|PYTHON|TRANSFORMERS|NEMO|MEGATRON|HYDRA|TOKENIZERS|MKL)_|"
@@ -43,7 +43,7 @@ _KNOWN = Lazy(
 )
 _NCCL = Lazy(r"\b([A-Z][A-Z0-9_]{2,100}) set by environment to (.+?)\.?\s*$")
 _ALLOCATOR = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"})
-_EXPANDABLE = Lazy(r"expandable_segments\s*:\s*(?:true|1)\b", re.IGNORECASE)
+_EXPANDABLE = Lazy(r"expandable_segments\s*:\s*(?:true|1)\b", re.IGNORECASE, needs=("expandable_segments",))
 _BLOCK = 400  # lines of a dump, to each side
 _ENOUGH = 5  # assignments in a row that make a dump of which every name is believed
 

@@ -15,28 +15,28 @@ _SIZE = r"(-?\d{1,20}(?:\.\d{1,10})? ?(?:bytes|[KMGTPE]i?B|B)\b)"
 _UNITS = Lazy(r"\s*(?:more than )?(-?\d{1,20}(?:\.\d{1,10})?) ?(bytes|byte|[KMGTPE]?i?B)?\s*", re.IGNORECASE)
 _POWERS = "KMGTPE"
 _FORMS: tuple[tuple[str, Lazy], ...] = tuple(
-    (key, Lazy(pattern.replace("%S", _SIZE)))
-    for key, pattern in (
-        ("requested", r"Tried to allocate (?:more than )?%S"),
-        ("requested", r"Requested\s{1,40}: %S"),
-        ("total", r"total capaci?ty of %S"),
-        ("total", r"%S total capacity"),
-        ("total", r"Device limit\s{1,40}: %S"),
-        ("free", r"of which %S is free"),
-        ("free", r"%S free[;)]"),
-        ("free", r"Free \(according to CUDA\)\s{0,40}: %S"),
-        ("allocated", r"Of the allocated memory %S is allocated by PyTorch"),
-        ("allocated", r"%S already allocated"),
-        ("allocated", r"Currently allocated\s{1,40}: %S"),
-        ("reserved", r"%S reserved in total by PyTorch"),
-        ("reserved", r"%S cached[;)]"),
-        ("unallocated", r"%S is reserved by PyTorch but unallocated"),
-        ("pools", r"with %S allocated in private pools"),
-        ("this_process", r"this process has %S memory in use"),
-        ("allowed", r"%S allowed;"),
+    (key, Lazy(pattern.replace("%S", _SIZE), needs=(literal,)))
+    for key, literal, pattern in (
+        ("requested", "Tried to allocate ", r"Tried to allocate (?:more than )?%S"),
+        ("requested", "Requested", r"Requested\s{1,40}: %S"),
+        ("total", "total capac", r"total capaci?ty of %S"),
+        ("total", " total capacity", r"%S total capacity"),
+        ("total", "Device limit", r"Device limit\s{1,40}: %S"),
+        ("free", "of which ", r"of which %S is free"),
+        ("free", " free", r"%S free[;)]"),
+        ("free", "Free (according to CUDA)", r"Free \(according to CUDA\)\s{0,40}: %S"),
+        ("allocated", "Of the allocated memory ", r"Of the allocated memory %S is allocated by PyTorch"),
+        ("allocated", " already allocated", r"%S already allocated"),
+        ("allocated", "Currently allocated", r"Currently allocated\s{1,40}: %S"),
+        ("reserved", " reserved in total by PyTorch", r"%S reserved in total by PyTorch"),
+        ("reserved", " cached", r"%S cached[;)]"),
+        ("unallocated", " is reserved by PyTorch but unallocated", r"%S is reserved by PyTorch but unallocated"),
+        ("pools", " allocated in private pools", r"with %S allocated in private pools"),
+        ("this_process", "this process has ", r"this process has %S memory in use"),
+        ("allowed", " allowed;", r"%S allowed;"),
     )
 )
-_OTHER = Lazy(rf"\bProcess \d{{1,10}} has {_SIZE} memory in use")
+_OTHER = Lazy(rf"\bProcess \d{{1,10}} has {_SIZE} memory in use", needs=("Process ",))
 _DEVICE = Lazy(r"(?:GPU|device) (\d{1,3})\b")
 
 

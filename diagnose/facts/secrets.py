@@ -11,7 +11,11 @@ from diagnose.read.model import Evidence
 MASK = "[masked]"
 _NAME = Lazy(r"TOKEN(?!IZ)|KEY|SECRET|PASSW|CREDENTIAL|PRIVATE", re.IGNORECASE)
 _ML = Lazy(r"(?:NCCL|CUDA|PYTORCH|NVTE|TORCH|NVSHMEM|UCX|SLURM)_")
-_OPTION = Lazy(r"api_?key|access_?key|secret|passw|credential|(?:hf|auth|access|hub|wandb|api)_?token", re.IGNORECASE)
+_OPTION = Lazy(
+    r"api_?key|access_?key|secret|passw|credential|(?:hf|auth|access|hub|wandb|api)_?token",
+    re.IGNORECASE,
+    needs=("key", "secret", "passw", "credential", "token"),
+)
 _ASSIGNED = Lazy(r"""(?<![\w$])([A-Za-z_]\w{2,80})(['"]?\s{0,2}[=:]\s{0,2})("[^"]*"|'[^']*'|[^\s'",;]+)""")
 _FLAG = Lazy(r"""(--[A-Za-z][\w-]{2,80})([ =]+|['"], ?['"])([^\s'"]+)""")
 

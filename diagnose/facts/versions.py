@@ -55,7 +55,7 @@ _V = r"(\d{1,4}(?:\.\d{1,6}){1,3}(?:(?:a|b|rc|\.dev|\.post)\d{1,4})?)"
 _NAME = "|".join(sorted((name.replace("-", "[-_]") for name in _PACKAGES), key=len, reverse=True))
 _PINNED = Lazy(rf"(?<![\w.-])({_NAME})(?:\[[\w,]{{1,40}}\])?==v?{_V}", re.IGNORECASE)
 _FILE = Lazy(rf"(?<![\w.])({_NAME})-{_V}[\w+.]{{0,60}}?(?:\.dist-info|\.egg|-cp\d|-py\d|\.whl|/)", re.IGNORECASE)
-_DASHED = Lazy(r"-\d+\.\d")
+_DASHED = Lazy(r"-\d+\.\d", needs=("-",))
 _ROW = Lazy(rf"^\s{{0,8}}({_NAME}) +v?{_V}(?:[+\w.]{{0,60}})?(?: {{2,}}\S.*|\s+\S+)?\s*$", re.IGNORECASE)
 _SAID = Lazy(rf"(?<![\w.-])({_NAME})(?: version|\.__version__)? ?(?:[:=]|\.{{3,}}) ?'?v?{_V}", re.IGNORECASE)
 # A literal of the lower-cased text that must be there before the expression is tried, the key, the expression.
@@ -94,8 +94,13 @@ _STEMS = (
     *("vllm", "triton", "flash", "apex", "nemo", "nvidia", "ray"),
 )
 # A requirement names versions that are wanted, not versions that are there.
-_WANTED = Lazy(r"\brequires?\b|incompatible|not satisfied|Collecting |Requirement |upgrade|Please install")
-_HEADER = Lazy(r"\s{0,8}(?:Package +Version|# packages in environment)")
+_WANTED = Lazy(
+    r"\brequires?\b|incompatible|not satisfied|Collecting |Requirement |upgrade|Please install",
+    needs=("require", "incompatible", "not satisfied", "Collecting ", "Requirement ", "upgrade", "Please install"),
+)
+_HEADER = Lazy(
+    r"\s{0,8}(?:Package +Version|# packages in environment)", needs=("Package ", "# packages in environment")
+)
 _LONGEST = 4000
 _ROWS = 1000
 

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
+
+_NOTHING: dict[str, Callable[[], Any]] = {
+    "fullmatch": lambda: None,
+    "match": lambda: None,
+    "search": lambda: None,
+    "finditer": lambda: iter(()),
+    "findall": list,
+}
 
 
 class Lazy:
-    """Stands for a compiled expression over text and becomes one at the first call."""
+    """Stands for a compiled expression over text and becomes one at the first call.
+
+    `needs` names what every match holds one of, in lower case where case does not count: text without it is answered
+    without compiling anything.
+    """
 
     fullmatch: Callable[..., re.Match[str] | None]
     match: Callable[..., re.Match[str] | None]
@@ -17,19 +30,31 @@ class Lazy:
     findall: Callable[..., list[Any]]
     sub: Callable[..., str]
 
-    def __init__(self, pattern: str, flags: int = 0) -> None:
-        self._pattern = pattern
-        self._flags = flags
+    def __init__(self, pattern: str, flags: int = 0, *, needs: tuple[str, ...] = ()) -> None:
+        self.pattern = pattern
+        self.flags = flags
+        self.needs = needs
 
     def __getattr__(self, name: str) -> Any:
         """Compile; afterwards the methods are plain attributes and this is not called again."""
-        if name not in ("fullmatch", "match", "search", "finditer", "findall", "sub"):
+        if self.needs and name in _NOTHING:
+            return partial(self._ask, name)
+        if name not in _NOTHING and name != "sub":
             raise AttributeError(name)
-        compiled = re.compile(self._pattern, self._flags)
+        return getattr(self._compile(), name)
+
+    def _ask(self, name: str, text: str, *rest: Any) -> Any:
+        folded = text.lower() if self.flags & re.IGNORECASE else text
+        if any(need in folded for need in self.needs):
+            return getattr(self._compile(), name)(text, *rest)
+        return _NOTHING[name]()
+
+    def _compile(self) -> re.Pattern[str]:
+        compiled = re.compile(self.pattern, self.flags)
         self.fullmatch = compiled.fullmatch
         self.match = compiled.match
         self.search = compiled.search
         self.finditer = compiled.finditer
         self.findall = compiled.findall
         self.sub = compiled.sub
-        return getattr(compiled, name)
+        return compiled

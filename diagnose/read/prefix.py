@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from diagnose.classes import dataclass
+from diagnose.read import structured
 from diagnose.read import time as stamps
 from diagnose.read.clean import clean
 from diagnose.read.hosts import is_host
@@ -30,6 +30,7 @@ class Prefix:
     time: float | None = None  # seconds; see clock
     clock: Clock = Clock.NONE
     pid: int | None = None
+    unwrapped: bool = False  # the body was written out of a structured entry; it may have several lines
 
 
 # `[default7]:` is a role and a local rank (torchrun --tee), `[rank19]:` a global rank (PyTorch itself).
@@ -47,7 +48,9 @@ _TASK = Lazy(r"(\d{1,6}):(?: |$)", re.ASCII)
 _ISO = Lazy(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: |$)", re.ASCII)
 # A stamp before a speaker's label is a collector's (`ts`, `logger`), not the program's.
 _STAMPED_LABEL = Lazy(
-    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})? (?=\d{1,6}: |\[(?:rank|default|trainer)\d{1,6}\]:)", re.ASCII
+    r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]? "
+    r"(?=\d{1,6}: |\[(?:rank|default|trainer)\d{1,6}\]:)",
+    re.ASCII,
 )
 _CRI = Lazy(r"(stdout|stderr) [FP](?: |$)", re.ASCII)
 # Tags of programs that speak for the job are taken off, those of daemons belong to the words.
@@ -55,7 +58,7 @@ _SYSLOG_TAG = Lazy(
     r" ?([\w.-]{1,253}) (kernel|(?:python[\d.]*|torchrun|bash|sh|srun|docker|podman|containerd)\[\d+\]): ?", re.ASCII
 )
 _SYSLOG_HOST = Lazy(r" ?([\w.-]{1,253}) (?=[\w./@-]{1,80}(?:\[\d+\])?: )", re.ASCII)
-_REPLICA = Lazy(r"([A-Za-z][\w.-]{0,60})/(\d{1,5}) ", re.ASCII)  # torchx, NeMo-Run
+_REPLICA = Lazy(r"([A-Za-z][\w.-]{0,60})/(\d{1,5}) ", re.ASCII, needs=("/",))  # torchx, NeMo-Run
 _NOT_REPLICA = frozenset(("step", "epoch", "iter", "iteration", "batch", "val", "eval", "test", "loss", "it", "n"))
 _NCCL = Lazy(r"([\w.-]{1,253}):(\d{1,8}):(\d{1,8}) \[(\d{1,4})\] ", re.ASCII)
 _RANK = Lazy(r"\[(?:PG (?:ID )?(\d+|\w+)[^\]]{0,120} )?[Rr]ank:? ?(\d{1,7})\]", re.ASCII)
@@ -69,18 +72,19 @@ _ANNOUNCES = ("datetime: ", " AT ", "time      : ", "time : ")
 
 
 class _Peeler:
-    __slots__ = ("decoded", "labels", "near", "prefix", "text")
+    __slots__ = ("labels", "near", "node_only", "prefix", "text")
 
     def __init__(self, text: str, near: float | None) -> None:
         self.text = text
         self.near = near
         self.prefix = Prefix()
-        self.decoded = False
         self.labels: list[str] = []
+        self.node_only = True  # no label yet tells one process of a node from another
 
     def bracket(self, at: int) -> int:
         text, prefix = self.text, self.prefix
         if match := _ROLE.match(text, at):
+            self.node_only = False
             end = match.end()
             self.labels.append(match[0])
             if match[1] == "rank":
@@ -90,6 +94,7 @@ class _Peeler:
             return end
         third = text[at + 1 : at + 2]
         if (third.isdigit() or third in "p") and (match := _MPI.match(text, at)):
+            self.node_only = False
             prefix.rank = int(match[1])
             prefix.stream = "stdout" if match[2] == "stdout" else "stderr"
             self.labels.append(match[0].partition("<")[0])
@@ -101,6 +106,8 @@ class _Peeler:
         if third == "r" and (match := _LIGHTNING.match(text, at)):
             prefix.rank = int(match[1])
             return match.end()
+        if third.isdigit() and (end := self.stamped_label(at)) != at:
+            return end
         if (third.isdigit() or third == " ") and (match := _DMESG.match(text, at)):
             if prefix.time is None:
                 prefix.time, prefix.clock = float(match[1]), Clock.MONOTONIC
@@ -120,6 +127,7 @@ class _Peeler:
         if match is None:
             return at
         prefix = self.prefix
+        self.node_only = False
         if match[2]:
             prefix.rank = int(match[2])
         if match[3].isdigit():
@@ -138,18 +146,27 @@ class _Peeler:
                 prefix.stream = cri[1]
                 return cri.end()
             return self.logger(at)
-        if not self.labels and text[at + 10 : at + 11] == " " and (match := _STAMPED_LABEL.match(text, at)):
-            full = stamps.DATED.match(text, at)
-            self.stamp(stamps.dated(full) if full else None)
-            return match.end()
-        if not self.labels and prefix.task is None and (match := _TASK.match(text, at)):
+        if (end := self.stamped_label(at)) != at:
+            return end
+        if self.node_only and prefix.task is None and (match := _TASK.match(text, at)):
+            self.node_only = False
             prefix.task = int(match[1])
             self.labels.append(match[1] + ":")
             return match.end()
         return self.host(at) if text[at : at + 16].count(".") >= 3 else at
 
+    def stamped_label(self, at: int) -> int:
+        match = _STAMPED_LABEL.match(self.text, at)
+        if match is None:
+            return at
+        full = stamps.DATED.match(self.text, at + (self.text[at] == "["))
+        self.stamp(stamps.dated(full) if full else None)
+        return match.end()
+
     def word(self, at: int) -> int:
         text = self.text
+        if "=" in text[at : at + 10] and (after := self.container(at)) != at:
+            return after
         colon = text.find(":", at, at + 72)
         space = text.find(" ", at, at + 72)
         if colon > 0 and space in (colon + 1, -1):
@@ -196,21 +213,20 @@ class _Peeler:
         return at
 
     def container(self, at: int) -> int:
-        if at or not self.text.startswith('{"log":'):
+        entry = structured.unwrap(self.text[at:]) if not self.prefix.unwrapped or self.text[at] == "{" else None
+        if entry is None:
             return at
-        try:
-            entry = json.loads(self.text)
-            words, stamp = entry["log"], entry.get("time")
-        except (ValueError, KeyError, RecursionError):
-            return at
-        if not isinstance(words, str):
-            return at
-        self.prefix.stream = entry["stream"] if entry.get("stream") in ("stdout", "stderr") else None
-        if isinstance(stamp, str) and (match := stamps.DATED.match(stamp)):
-            self.stamp(stamps.dated(match))
-        self.text = clean(words.encode("utf-8", "replace")).rstrip("\r\n")
-        self.decoded = True
-        return at
+        prefix = self.prefix
+        prefix.stream = entry.stream or prefix.stream
+        prefix.rank = entry.rank if prefix.rank is None else prefix.rank
+        prefix.local_rank = entry.local_rank if prefix.local_rank is None else prefix.local_rank
+        prefix.node = prefix.node or entry.node
+        prefix.pid = entry.pid if prefix.pid is None else prefix.pid
+        self.labels += [f"{name}={value}" for name, value in entry.speaker()]
+        self.stamp(entry.stamp)
+        self.text = clean(entry.words.encode("utf-8", "replace"))
+        prefix.unwrapped = True
+        return 0
 
     def stamp(self, found: stamps.Stamp | None) -> None:
         if found is not None and self.prefix.time is None:
@@ -246,7 +262,7 @@ def split(text: str, *, near: float | None = None) -> Prefix:
         if at == before and peeler.text is words:
             break
     text = peeler.text
-    prefix.body_start = 0 if peeler.decoded else at
+    prefix.body_start = 0 if prefix.unwrapped else at
     prefix.body = text[at:] if at else text
     prefix.lane = " ".join(peeler.labels)
     if prefix.time is None:
@@ -298,6 +314,19 @@ def own_stamp(text: str, at: int = 0, near: float | None = None) -> stamps.Stamp
     if match := stamps.UNDATED.match(text, start):
         return stamps.undated(match)
     return None
+
+
+def own_stamp_end(body: str) -> int:
+    """Return where the words begin behind a date and time at a body's very beginning; 0 where there is none."""
+    at = len(body) - len(body[:4].lstrip()) - len(body[4:])
+    bracket = body[at : at + 1] == "["
+    at += bracket
+    if not body[at : at + 4].isdigit() or (match := stamps.DATED.match(body, at)) is None:
+        return 0
+    end = match.start() + len(match[0].rstrip())
+    if bracket and body[end : end + 1] == "]":
+        end += 1
+    return end + 1 if body[end : end + 1] == " " else 0
 
 
 def _own_rank(text: str, at: int) -> int | None:

@@ -12,6 +12,7 @@ from diagnose.read.codecs import decoder_for
 from diagnose.read.hosts import is_host
 from diagnose.read.lazy import Lazy
 from diagnose.read.model import Kind, Problem, Source
+from diagnose.read.structured import is_structured
 
 MAX_FILES = 20_000  # logs taken from one directory
 _MAX_ENTRIES = 500_000  # directory entries looked at
@@ -26,6 +27,7 @@ parquet patch pdf pickle pid pkl png pt pth py pyc pyi pyo rs rst safetensors sb
 sqlite3 svg tar tbz tfevents tgz toml ts tsv ttf txz wav whl woff woff2 xml yaml yml zip
 """
 _NO_LOG = frozenset(_NO_LOG_WORDS.split())
+_ENTRIES = frozenset(("json", "jsonl", "ndjson"))  # logs where they hold one log entry a line
 _SKIPPED_FOLDERS = frozenset(("__pycache__", "node_modules", "site-packages"))
 
 _KERNEL_NAME = Lazy(r"(?:^|[._-])(?:dmesg|kern|kernel|journal|journalctl|syslog|messages)(?:$|[._-])", re.IGNORECASE)
@@ -42,18 +44,24 @@ _SLURM_LINE = re.compile(
     rb"|JobId=\d+ (?:Array\w+=\S+ )*JobName="
 )
 
-_ATTEMPT = Lazy(r"(?:^|/)attempt_(\d+)/(\d+)/(?:(stdout|stderr)\.log|error\.json)")
-_RANK = Lazy(r"(?<![a-z])(?:global[-_]?)?rank[-_.=]?(\d{1,6})(?!\d)", re.IGNORECASE)
-_LOCAL_RANK = Lazy(r"local[-_]?rank[-_.=]?(\d{1,4})(?!\d)", re.IGNORECASE)
+_ATTEMPT = Lazy(r"(?:^|/)attempt_(\d+)/(\d+)/(?:(stdout|stderr)\.log|error\.json)", needs=("attempt_",))
+_RANK = Lazy(r"(?<![a-z])(?:global[-_]?)?rank[-_.=]?(\d{1,6})(?!\d)", re.IGNORECASE, needs=("rank",))
+_LOCAL_RANK = Lazy(r"local[-_]?rank[-_.=]?(\d{1,4})(?!\d)", re.IGNORECASE, needs=("rank",))
 _NOT_GLOBAL = Lazy(r"(?:local|node|group|all)[-_]?$", re.IGNORECASE)
-_RESTART = Lazy(r"^log-.+_\d+_(\d{1,4})\.out|(?:^|[._-])(?:train_cycle|restart_?|attempt_?)(\d{1,4})(?!\d)")
-_STREAM = Lazy(r"(?:^|[._-])(std(?:out|err))(?:$|[._-])", re.IGNORECASE)
-_RANK_FOLDER = Lazy(r"(?:global[-_]?)?rank[-_]?(\d{1,6})", re.IGNORECASE)
+_RESTART = Lazy(
+    r"^log-.+_\d+_(\d{1,4})\.(?:out|err)|(?:^|[._-])(?:train_cycle|restart_?|attempt_?)(\d{1,4})(?!\d)",
+    needs=("log-", "train_cycle", "restart", "attempt"),
+)
+_STREAM = Lazy(r"(?:^|[._-])(std(?:out|err))(?:$|[._-])", re.IGNORECASE, needs=("std",))
+_RANK_FOLDER = Lazy(r"(?:global[-_]?)?rank[-_]?(\d{1,6})", re.IGNORECASE, needs=("rank",))
 _NODE_FOLDER = Lazy(
     r"(?:node|worker|master|launcher|host|gpu|nid|compute|dgx|hgx|server)s?-?\d[\w.-]*|ip-\d+-\d+-\d+-\d+"
 )
 _JOB = Lazy(r"slurm|job|log|run|train|exp")
 _LOG_WORD = Lazy(r"^(?:log|out|err|stdout|stderr|output|console)[_-]")
+_SYSTEM_WORD = r"(?:dmesg|kern(?:el)?|journal(?:ctl)?|syslog|messages)"
+_SYSTEM_WORDS = Lazy(rf"^{_SYSTEM_WORD}[._-]|[._-]{_SYSTEM_WORD}(?=\.|$)|\.(?:log|txt|out|json)$")
+_NODE_NAME = Lazy(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -136,7 +144,7 @@ def _take_directory(path: str, search: _Search) -> None:
             search.problems.append(Problem(path, what))
             return
         ending = _ending(name)
-        if name != "error.json" and ending in _NO_LOG and not _DUMP_NAME.search(name):
+        if name != "error.json" and ending in _NO_LOG and ending not in _ENTRIES and not _DUMP_NAME.search(name):
             continue
         try:
             status = os.stat(entry_path)
@@ -155,6 +163,8 @@ def _take_directory(path: str, search: _Search) -> None:
             )
             continue
         if decoder_for(head) is None and is_binary(head) and not is_dump(name, head):
+            continue
+        if ending in _ENTRIES and name != "error.json" and not is_dump(name, head) and not is_structured(head):
             continue
         logs += 1
         search.seen.add(key)
@@ -240,6 +250,9 @@ def _rank(part: str) -> int | None:
 def _node(name: str) -> str | None:
     """A host name in a file's name: `node-1.log`, `log_gpu-03-04.out`, `slurmd.node-1.log`, `node-1_3.out`."""
     stem = _PACKED.sub("", name)
+    if _KERNEL_NAME.search(stem):
+        rest = _SYSTEM_WORDS.sub("", stem)
+        return rest if _NODE_NAME.fullmatch(rest) and _SYSTEM_WORDS.search(stem) and len(rest) > 1 else None
     bare = _LOG_WORD.sub("", stem)
     if bare != stem and is_host(piece := bare.rpartition(".")[0]):
         return piece

@@ -14,7 +14,7 @@ MAX_BYTES = 512 * 1024
 MAX_MESSAGE = 200  # lines
 MAX_FRAMES = 60
 _MAX_JUNK = 40  # lines of others between two lines of a traceback without prefixes
-_BOX = Lazy(r" *[|│┃] ?")
+_BOX = Lazy(r" *[|│┃] ?", needs=("|", "│", "┃"))
 
 
 class Verdict(Enum):
@@ -63,10 +63,10 @@ class Unit:
         self._own_lane = "[rank" in head.lane
 
     def start_message(self, line: Line, kind: str, text: str) -> None:
-        """Take `line` as the one that carries the type."""
+        """Take `line` as the one that carries the type; that of an exception whose whole text is another one's."""
         self.final = line
-        self.type = kind
-        self.message = [text]
+        self.type, said = words.printed(text) or (kind, text)
+        self.message = said.split("\n")[:MAX_MESSAGE]
         self.last = self.message_last = line.number
         self._blanks = 0
 

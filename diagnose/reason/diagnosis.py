@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from diagnose.catalogue.condition import Seen
-from diagnose.catalogue.model import Catalogue
+from diagnose.catalogue.model import Catalogue, Pattern
 from diagnose.classes import replace
 from diagnose.facts.defaults import defaults_for
 from diagnose.facts.model import Event, Observation, SourceRecord
@@ -14,10 +14,11 @@ from diagnose.facts.run import Facts
 from diagnose.read.model import Evidence, Problem
 from diagnose.reason import words
 from diagnose.reason.action import action_for
-from diagnose.reason.attempts import earlier_attempts, number_attempts
+from diagnose.reason.attempts import earlier_attempts, number_attempts, part_jobs
+from diagnose.reason.beside import mark_beside
 from diagnose.reason.choice import Choice, choose
 from diagnose.reason.clocks import Shift, align
-from diagnose.reason.consequence import consequence
+from diagnose.reason.consequence import consequence, killed
 from diagnose.reason.fallout import fallout_of
 from diagnose.reason.finding import make_finding
 from diagnose.reason.heard import never_joined
@@ -55,7 +56,7 @@ class Reasoner:
         given: Sequence[Observation],
         reference: Reference = NO_REFERENCE,
     ) -> None:
-        self.records, self.shifts = align(records)
+        self.records, self.shifts = align(part_jobs(records))
         self.shown: tuple[Evidence, ...] = ()  # lines that show what was inferred
         self.why = ""  # how the root was inferred, where no line says it
         self.catalogue = catalogue
@@ -66,6 +67,7 @@ class Reasoner:
         self.attempts = earlier_attempts(found, last)
         self.incidents = [each for each in found if each.attempt == last]
         mark_recovered(self.incidents, self.records)
+        mark_beside(self.incidents, self.records)
         self.choice = choose(self.incidents)
         self.framework = framework_of(self.records)
         self.facts = self._facts([*speed_facts(self.records, reference), *given])
@@ -98,6 +100,10 @@ class Reasoner:
             self._hung(self.choice.root, world)
             self._absent(self.choice.root, world)
             return
+        hit = killed(self.incidents)
+        if hit is not None:
+            self.choice.root, self.why = hit.group, hit.why
+            return
         found = find_straggler(self.incidents, self.records, world, self.shifts)
         incident = inferred_incident(found, self.catalogue) if found is not None else None
         if found is not None and incident is not None:
@@ -106,8 +112,7 @@ class Reasoner:
             return
         hit = consequence(self.incidents, self.catalogue)
         if hit is not None:
-            self.choice.root = Group([hit])
-            self.why = f"{words.place(hit.evidence)} is the first to be hit; nothing in these logs says by what."
+            self.choice.root, self.why = hit.group, hit.why
 
     def _hung(self, root: Group, world: int | None) -> None:
         """Where the scheduler ended a job that was silent for long, the hang is the root, not the scheduler's word."""
@@ -140,7 +145,11 @@ class Reasoner:
             if len(absent) == 1:
                 root.first.evidence = replace(root.first.evidence, rank=absent[0])
 
-    def scope(self, incident: Incident | None, pattern_of: Any) -> EventScope:
+    def scope_of(self, name: str) -> EventScope:
+        """Return what the conditions of a pattern that did not match can ask for."""
+        return self.scope(None, lambda: self.catalogue.patterns[name])
+
+    def scope(self, incident: Incident | None, pattern: Pattern | Callable[[], Pattern]) -> EventScope:
         """Return what the conditions of a pattern can ask for."""
         extra: Mapping[str, Any] = {}
         if incident is not None and incident.source >= 0:
@@ -150,7 +159,7 @@ class Reasoner:
             last = next((step.number for step in reversed(before) if step.kind == "iteration"), None)
             known = {"run.phase": phase, "run.last_iteration": last, "run.rank": incident.rank}
             extra = {key: Seen(value) for key, value in known.items() if value is not None}
-        return EventScope(self.facts, pattern_of, incident, self.names, extra, self.catalogue.codes)
+        return EventScope(self.facts, pattern, incident, self.names, extra, self.catalogue.codes)
 
     def finding(self, group: Group, confidence: Confidence, why: str, proof: Sequence[Incident] = ()) -> Finding:
         """Write the finding of a group: its first line, those of other ranks, and what proves it."""
@@ -222,7 +231,7 @@ def reason(
         inputs=_inputs(work.records, problems),
         missing=(*missing_of(work.records, verdict, root), *unmeasured(work.records, reference)),
         attempts=work.attempts if verdict != "no_failure" else (),
-        notes=last_words(work.records) if verdict in ("unknown", "symptom_only") and not root else (),
+        notes=last_words(work.records) if verdict == "unknown" and not root else (),
     )
     from diagnose.reason.summary import summary_of
 
@@ -241,7 +250,8 @@ def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     proof = choice.confirmations
     conclusive = first.pattern.conclusive or bool(proof)
     sure = conclusive and not rivals and first.weight > 1 and not choice.untold
-    confidence: Confidence = "high" if sure else "medium" if conclusive else "low"
+    blind = choice.untold and choice.later[0].first.source != first.source
+    confidence: Confidence = "high" if sure else "medium" if conclusive and not blind else "low"
     finding = work.finding(choice.root, confidence, work.why or _why(choice, work.shifts), proof)
     if choice.untold and not rivals:
         others = [work.finding(group, "low", _came(group.first)) for group in choice.later[:2] if group.first.pattern]
@@ -253,14 +263,12 @@ def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
 
 def _foreseen(work: Reasoner, run: Run, root: Finding | None, slow: Sequence[Found]) -> list[Finding]:
     told = {each.pattern for each in slow}
-    risks = risks_of(work.catalogue, lambda pattern: work.scope(None, pattern), work.framework, run, root)
+    risks = risks_of(work.catalogue, work.scope_of, work.framework, run, root)
     return [each for each in risks if each.pattern not in told]
 
 
 def _without_root(work: Reasoner) -> Verdict:
     left = [each for each in work.incidents if not each.recovered]
-    if any(each.role in ("cascade", "confirmation") for each in left):
-        return "symptom_only"
     if any(says_failed(each) for each in left) or any(_cut_short(record) for record in work.records):
         return "unknown"
     return "no_failure"

@@ -12,7 +12,7 @@ from diagnose.read.model import Evidence, Kind, Traceback
 
 _SPECIFIC = {"specific": 3, "normal": 2, "generic": 1}
 _JUMP = 5.0  # seconds: stamps of one file that go back by more show that it was put together out of order
-_QUOTED = Lazy(r"^\s*traceback\s*: Traceback")  # torchrun's table, with the @record decorator
+_QUOTED = Lazy(r"^\s*traceback\s*: Traceback", needs=(": Traceback",))  # torchrun's table, with the @record decorator
 _NOISE = Lazy(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|/[^\s'\":,)]+|[\"'][^\"']*[\"']")
 
 
@@ -63,6 +63,13 @@ class Incident:
         if self.event:
             return self.event.lane
         return self.traceback.lane if self.traceback else ""
+
+    @property
+    def own_time(self) -> float | None:
+        """The time that its own line or its traceback tells, in seconds since the epoch."""
+        if self.event and self.event.time is not None:
+            return self.event.time
+        return self.traceback.time if self.traceback else None
 
     @property
     def label(self) -> str:
@@ -121,7 +128,9 @@ def incidents_of(record: SourceRecord, index: int, catalogue: Catalogue) -> list
         if event.traceback is not None and pattern.role not in ("advice", "progress"):
             known.add(event.traceback)
         chain, depth = chains[event.traceback] if event.traceback is not None else (None, 0)
-        found.append(Incident(index, event.start, event.evidence, pattern, event, unit, chain, depth, time=event.time))
+        told = Incident(index, event.start, event.evidence, pattern, event, unit, chain, depth)
+        told.time = told.own_time
+        found.append(told)
     for number, unit in enumerate(record.tracebacks):
         if number not in known and unit.type:
             chain, depth = chains[number]

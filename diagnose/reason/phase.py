@@ -11,37 +11,62 @@ from diagnose.read.model import Frame
 # Function and file names of PyTorch, Megatron-LM, Megatron Bridge, Transformers, Lightning and DeepSpeed.
 # These phases hold the frames of forward and backward inside them, so any frame decides.
 _ENCLOSING = (
-    ("capture", r"cuda_?graphs?\.py|make_graphed_callables|create_cudagraphs|capture_(?:begin|graphs?)\b"),
+    (
+        "capture",
+        ("graph", "capture_begin"),
+        r"cuda_?graphs?\.py|make_graphed_callables|create_cudagraphs|capture_(?:begin|graphs?)\b",
+    ),
     (
         "save",
+        ("save",),
         r" in (?:\w*save_checkpoint\w*|save_state\w*|save_pretrained|torch_save)\b|serialization\.py:\d+ in save\b",
     ),
-    ("load", r" in (?:\w*load_checkpoint\w*|load_state_dict|from_pretrained)\b|serialization\.py:\d+ in load\b"),
+    (
+        "load",
+        ("load", "from_pretrained"),
+        r" in (?:\w*load_checkpoint\w*|load_state_dict|from_pretrained)\b|serialization\.py:\d+ in load\b",
+    ),
     (
         "eval",
+        ("eval", "valid", "prediction_step", "generate"),
         r" in (?:evaluate\w*|evaluation_loop|validat(?:e|ion)_?\w*step|validation_epoch|prediction_step|generate)\b",
     ),
     (
         "optimizer",
+        ("optim", "clip_grad", "take_model_step"),
         r"torch/optim/|/optimizer/\w+\.py|_optimizer\.py| in (?:clip_grad\w*|optimizer_step|take_model_step)\b",
     ),
 )
 # Of these the innermost frame decides.
 _INNER = (
-    ("backward", r"torch/autograd/\S+ in (?:backward|_engine_run_backward|grad)\b| in \w*backward\w*\b"),
-    ("data", r"dataloader\.py|data_iterator| in (?:__getitem__|__getitems__|get_batch\w*|collate\w*|_next_data)\b"),
-    ("forward", r" in (?:\w*forward\w*|_call_impl|_wrapped_call_impl|training_step|compute_loss)\b"),
+    (
+        "backward",
+        ("backward", " in grad"),
+        r"torch/autograd/\S+ in (?:backward|_engine_run_backward|grad)\b| in \w*backward\w*\b",
+    ),
+    (
+        "data",
+        ("data", "__getitem", "get_batch", "collate"),
+        r"dataloader\.py|data_iterator| in (?:__getitem__|__getitems__|get_batch\w*|collate\w*|_next_data)\b",
+    ),
+    (
+        "forward",
+        ("forward", "call_impl", "training_step", "compute_loss"),
+        r" in (?:\w*forward\w*|_call_impl|_wrapped_call_impl|training_step|compute_loss)\b",
+    ),
     (
         "build",
+        ("model", "provide", " in to", " in cuda", " in _apply"),
         r" in (?:setup_model_and_optimizer|get_model|\w*model_provider|build_\w*model\w*|provide\w*|to|cuda|_apply)\b",
     ),
     (
         "start",
+        ("validate", "init", "parse_args", "finalize"),
         r" in (?:validate_args|initialize_megatron|init_process_group|parse_args|finalize|validate|__post_init__)\b",
     ),
 )
-_ENCLOSING_EXPRESSIONS = tuple((name, Lazy(text)) for name, text in _ENCLOSING)
-_INNER_EXPRESSIONS = tuple((name, Lazy(text)) for name, text in _INNER)
+_ENCLOSING_EXPRESSIONS = tuple((name, Lazy(text, needs=needs)) for name, needs, text in _ENCLOSING)
+_INNER_EXPRESSIONS = tuple((name, Lazy(text, needs=needs)) for name, needs, text in _INNER)
 
 
 def phase_of(frames: Sequence[Frame], steps: Sequence[Step]) -> str | None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from diagnose.facts.model import Observation, SourceRecord, Step
 from diagnose.facts.run import Facts
-from diagnose.read.lazy import Lazy
 from diagnose.read.model import Kind
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
@@ -15,19 +14,22 @@ from diagnose.reason.result import ConfigValue, Run
 from diagnose.reason.slow.numbers import speed_of
 
 # The first that fits decides: outer frameworks before the ones they stand on.
-_FRAMEWORKS: tuple[tuple[str, Lazy], ...] = (
-    ("megatron-bridge", Lazy(r"megatron/bridge/|[Mm]egatron-[Bb]ridge")),
-    ("nemo", Lazy(r"/nemo/(?:collections|lightning|core)/|/NeMo/")),
-    ("megatron-lm", Lazy(r"megatron/training/|pretrain_gpt\.py|[Mm]egatron-LM/(?:pretrain|train)")),
-    ("megatron-core", Lazy(r"megatron/core/")),
-    ("torchtitan", Lazy(r"/torchtitan/")),
-    ("deepspeed", Lazy(r"/deepspeed/")),
-    ("verl", Lazy(r"/verl/")),
-    ("lightning", Lazy(r"/(?:pytorch_)?lightning/")),
-    ("accelerate", Lazy(r"/accelerate/")),
-    ("transformers", Lazy(r"/transformers/")),
-    ("torch", Lazy(r"/torch/")),
-    ("jax", Lazy(r"/jax(?:lib)?/|^jax(?:lib)?\.")),
+_FRAMEWORKS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("megatron-bridge", ("megatron/bridge/", "egatron-Bridge", "egatron-bridge")),
+    ("nemo", ("/nemo/collections/", "/nemo/lightning/", "/nemo/core/", "/NeMo/")),
+    (
+        "megatron-lm",
+        ("megatron/training/", "pretrain_gpt.py", "egatron-LM/pretrain", "egatron-LM/train"),
+    ),
+    ("megatron-core", ("megatron/core/",)),
+    ("torchtitan", ("/torchtitan/",)),
+    ("deepspeed", ("/deepspeed/",)),
+    ("verl", ("/verl/",)),
+    ("lightning", ("/lightning/", "/pytorch_lightning/")),
+    ("accelerate", ("/accelerate/",)),
+    ("transformers", ("/transformers/",)),
+    ("torch", ("/torch/",)),
+    ("jax", ("/jax/", "/jaxlib/")),
 )
 _ORIGINS = {
     "megatron-arguments": "megatron-lm",
@@ -42,9 +44,11 @@ def framework_of(records: Sequence[SourceRecord]) -> str:
     found = {_ORIGINS[o.origin] for record in records for o in record.observations if o.origin in _ORIGINS}
     frames = {frame.file for record in records for unit in record.tracebacks for frame in unit.frames}
     types = {unit.type for record in records for unit in record.tracebacks}
-    for name, expression in _FRAMEWORKS:
-        if any(expression.search(each) for each in (*frames, *types)):
+    for name, parts in _FRAMEWORKS:
+        if any(part in each for each in (*frames, *types) for part in parts):
             found.add(name)
+    if any(each.startswith(("jax.", "jaxlib.")) for each in types):
+        found.add("jax")
     return min(found, key=order.index) if found else "unknown"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from diagnose.catalogue.codes import Codes, find_code
@@ -16,12 +16,15 @@ _FRAMES = 12  # innermost frames that a condition may look at
 
 
 class EventScope:
-    """The facts of the run with one event's captures, named values and answered checks on top."""
+    """The facts of the run with one event's captures, named values and answered checks on top.
+
+    A pattern may be given as a function: most conditions name no value of its own, and building it takes time.
+    """
 
     def __init__(
         self,
         facts: Facts,
-        pattern: Pattern,
+        pattern: Pattern | Callable[[], Pattern],
         incident: Incident | None,
         found: frozenset[str],
         extra: Mapping[str, Any],
@@ -58,7 +61,8 @@ class EventScope:
     def _named(self, name: str) -> Seen | None:
         if name not in self._let:
             self._let[name] = None  # a value that names itself is unknown
-            condition = self._pattern.let.get(name)
+            pattern = self._pattern if isinstance(self._pattern, Pattern) else self._pattern()
+            condition = pattern.let.get(name)
             outcome = evaluate(condition, self) if condition else Outcome(UNKNOWN)
             if outcome.value is not UNKNOWN:
                 evidence = next((seen.evidence for seen in outcome.used.values() if seen.evidence), None)
