@@ -17,6 +17,7 @@ from typing import Any, overload
 
 from diagnose import __version__
 from diagnose.catalogue import shelf
+from diagnose.catalogue.condition import remember, trees_in
 from diagnose.catalogue.layers import Layers
 from diagnose.catalogue.model import (
     ActionRule,
@@ -36,7 +37,7 @@ from diagnose.catalogue.model import (
 from diagnose.classes import replace
 
 SHIPPED = "catalogue.json"  # beside the folder of the shipped patterns, in a package
-SCHEMA = 5  # of the cache file; raised when the meaning of a field changes
+SCHEMA = 6  # of the cache file; raised when the meaning of a field changes
 # A file edited twice within one tick of a coarse file-system clock could look unedited.
 _SETTLED_NS = 2_000_000_000
 
@@ -59,7 +60,9 @@ class LazyPatterns(Mapping[str, Pattern]):
         found = self._built.get(key)
         if found is None:
             start, end = self._places[key]
-            found = unpack(json.loads(self._data[self._base + start : self._base + end]))
+            row, trees = json.loads(self._data[self._base + start : self._base + end])
+            remember(trees)
+            found = unpack(row)
             if self._root:
                 found = replace(found, origin=f"{self._root}{os.sep}{found.origin}")
             self._built[key] = found
@@ -133,6 +136,7 @@ def _opened(path: str, identity: list[Any], root: str = "") -> Catalogue | None:
         if head["identity"] != identity:
             return None
         base = data.index(b"\n", first) + 1
+        remember(head["trees"])
         return Catalogue(
             patterns=LazyPatterns(data, base, head["places"], root or head.get("root", "")),
             troubles=tuple(Trouble(*row) for row in head["troubles"]),
@@ -210,7 +214,8 @@ def _serialise(identity: list[Any] | None, catalogue: Catalogue) -> bytes:
     bodies: list[bytes] = []
     start = 0
     for name, pattern in catalogue.patterns.items():
-        body = json.dumps(pack(pattern), separators=(",", ":")).encode()
+        row = pack(pattern)
+        body = json.dumps([row, trees_in(row)], separators=(",", ":")).encode()
         places[name] = [start, start + len(body)]
         start += len(body)
         bodies.append(body)
@@ -223,6 +228,7 @@ def _serialise(identity: list[Any] | None, catalogue: Catalogue) -> bytes:
         "codes": catalogue.codes,
         "later": catalogue.later,
         "comparisons": catalogue.comparisons,
+        "trees": trees_in([catalogue.predictions, catalogue.later]),
         "places": places,
     }
     lines = [json.dumps(each, separators=(",", ":")).encode() for each in (head, list(catalogue.wordings))]

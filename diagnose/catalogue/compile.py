@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.catalogue.model import Alternative
 
 if TYPE_CHECKING:
@@ -84,10 +85,8 @@ class Matcher:
         if expression not in self._compiled:
             import regex
 
-            from diagnose.catalogue.examine import compile_expression
-
             try:
-                self._compiled[expression] = compile_expression(expression)
+                self._compiled[expression] = EXPRESSIONS.compiled(expression)
             except (regex.error, RecursionError, OverflowError):
                 self._compiled[expression] = None
         return self._compiled[expression]

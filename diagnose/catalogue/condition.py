@@ -1,17 +1,15 @@
 """Conditions of pattern files: small expressions with three answers, yes, no and unknown.
 
-The grammar is Python's, read by `ast`; only a closed list of nodes, names and functions is accepted, and nothing is
-ever evaluated as code. A fact that nobody saw is unknown, and unknown travels by Kleene's rules.
+`grammar.py` reads them; here they are evaluated, as trees of plain lists that a cache can hold. Nothing is ever run as
+code. A fact that nobody saw is unknown, and unknown travels by Kleene's rules.
 """
 
 from __future__ import annotations
 
-import ast
-import warnings
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.catalogue.version import Version
 from diagnose.classes import dataclass, field
 
@@ -34,6 +32,9 @@ VERSIONS = (
         "kernel",
     ),
 )
+# ["is", value], ["fact", key], ["text"], ["and" or "or", nodes], ["not" or "minus", node], ["list", nodes],
+# ["do", symbol, left, right], ["compare", symbols, nodes], ["if", test, body, else], ["call", name, nodes]
+Tree = Sequence[Any]
 MAX_LENGTH = 2000
 _TEXT_LIMIT = 20_000
 
@@ -88,7 +89,7 @@ class Condition:
     """A parsed condition."""
 
     source: str
-    tree: ast.expr
+    tree: Tree
     names: tuple[str, ...]  # all `namespace.name` it mentions
     calls: tuple[tuple[str, tuple[str, ...]], ...]  # functions with their text arguments
 
@@ -107,132 +108,89 @@ class Outcome:
         return None if self.value is UNKNOWN else bool(self.value)
 
 
-@lru_cache(maxsize=4096)
-def _tree(text: str) -> ast.expr:
-    if len(text) > MAX_LENGTH:
-        raise ConditionError(f"the condition is longer than {MAX_LENGTH} characters", 1)
-    try:
-        if "\\" not in text:
-            return ast.parse(text.strip(), mode="eval").body
-        with warnings.catch_warnings():
-            # A text may hold an expression with a "\\[" in it, which Python warns of.
-            warnings.simplefilter("ignore")
-            return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ConditionError("this is no expression", getattr(error, "offset", None) or 1) from None
-
-
-@lru_cache(maxsize=4096)
 def parse(text: str) -> Condition:
     """Read a condition.
 
     Raises ConditionError with the column where the text is no condition.
     """
-    tree = _tree(text)
-    names: list[str] = []
-    calls: list[tuple[str, tuple[str, ...]]] = []
-    _check(tree, names, calls, 0)
-    return Condition(text, tree, tuple(names), tuple(calls))
+    from diagnose.catalogue.grammar import read
+
+    condition = read(text)
+    _TREES[text] = condition.tree
+    return condition
 
 
-def _check(node: ast.expr, names: list[str], calls: list[tuple[str, tuple[str, ...]]], depth: int) -> None:
-    column = node.col_offset + 1
-    if depth > 40:
-        raise ConditionError("the condition is nested too deeply", column)
-
-    def inner(*nodes: ast.expr) -> None:
-        for each in nodes:
-            _check(each, names, calls, depth + 1)
-
-    match node:
-        case ast.Constant(value=str() | int() | float() | bool() | None):
-            return
-        case ast.BoolOp(values=values):
-            inner(*values)
-        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
-            inner(operand)
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _ARITHMETIC:
-            inner(left, right)
-        case ast.Compare(left=left, ops=operators, comparators=right):
-            for each in operators:
-                if type(each) not in _COMPARISONS:
-                    raise ConditionError("use == and != in place of is", column)
-            inner(left, *right)
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            inner(test, body, orelse)
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            inner(*elements)
-        case ast.Attribute():
-            names.append(_dotted(node))
-        case ast.Name(id=name):
-            if name not in VERSIONS and name != "text":
-                raise ConditionError(f"unknown name {name!r}; facts are written like config.KEY or env.NAME", column)
-            names.append(name)
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            if name not in _FUNCTIONS and name not in _ASKING:
-                raise ConditionError(f"unknown function {name!r}; there are {', '.join(FUNCTIONS)}", column)
-            texts = [a.value for a in arguments if isinstance(a, ast.Constant)]
-            calls.append((name, tuple(value for value in texts if isinstance(value, str))))
-            inner(*arguments)
-        case _:
-            raise ConditionError(f"{type(node).__name__} is not allowed in a condition", column)
+def trees_in(value: Any) -> dict[str, Tree]:
+    """Find the conditions that were read among all texts of a value made of lists, mappings and texts."""
+    if isinstance(value, str):
+        return {value: _TREES[value]} if value in _TREES else {}
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return {text: tree for each in inner for text, tree in trees_in(each).items()}
 
 
-def _dotted(node: ast.expr) -> str:
-    parts: list[str] = []
-    inner: ast.expr = node
-    while isinstance(inner, ast.Attribute):
-        parts.append(inner.attr)
-        inner = inner.value
-    if not isinstance(inner, ast.Name) or inner.id not in NAMESPACES:
-        raise ConditionError(f"facts begin with one of {', '.join(NAMESPACES)}", node.col_offset + 1)
-    return ".".join([inner.id, *reversed(parts)])
+def remember(trees: Mapping[str, Any]) -> None:
+    """Take trees that were read before, so that their texts need not be read again: a start reads some hundred."""
+    _TREES.update(trees)
 
 
 def evaluate(condition: Condition | str, scope: Scope) -> Outcome:
     """Evaluate a condition on the facts of a scope; what cannot be decided is unknown, never an exception."""
-    # Pattern files were checked when they were read; what is not allowed in a condition has no value here.
     tree = _tree(condition) if isinstance(condition, str) else condition.tree
     outcome = Outcome(UNKNOWN)
     try:
         outcome.value = _evaluate(tree, scope, outcome)
-    except (TypeError, ValueError, ArithmeticError, RecursionError, IndexError):
+    except (TypeError, ValueError, ArithmeticError, RecursionError, LookupError):
         outcome.value = UNKNOWN
     return outcome
 
 
-def _evaluate(node: ast.expr, scope: Scope, seen: Outcome) -> Any:
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.BoolOp(op=operator, values=values):
-            return _boolean(isinstance(operator, ast.And), [_evaluate(each, scope, seen) for each in values])
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            value = _evaluate(operand, scope, seen)
-            return UNKNOWN if value is UNKNOWN else not value
-        case ast.UnaryOp(operand=operand):
-            value = _evaluate(operand, scope, seen)
-            return UNKNOWN if value is UNKNOWN else -value
-        case ast.BinOp(left=left, op=operator, right=right):
-            return _arithmetic(type(operator), _evaluate(left, scope, seen), _evaluate(right, scope, seen))
-        case ast.Compare(left=left, ops=operators, comparators=comparators):
-            first, *rest = (_evaluate(each, scope, seen) for each in (left, *comparators))
-            return _comparison(first, operators, rest)
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            chosen = _evaluate(test, scope, seen)
-            return UNKNOWN if chosen is UNKNOWN else _evaluate(body if chosen else orelse, scope, seen)
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            items = [_evaluate(each, scope, seen) for each in elements]
-            return UNKNOWN if any(item is UNKNOWN for item in items) else items
-        case ast.Attribute():
-            return _fact(_dotted(node), scope, seen)
-        case ast.Name(id="text"):
-            return UNKNOWN if scope.text is None else scope.text
-        case ast.Name(id=name):
-            return _fact(f"version.{name}", scope, seen)
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _call(name, arguments, scope, seen)
-    return UNKNOWN
+def _tree(text: str) -> Tree:
+    known = _TREES.get(text)
+    return parse(text).tree if known is None else known
+
+
+def _evaluate(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    return _EVALUATORS[node[0]](node, scope, seen)
+
+
+def _both(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    return _boolean(node[0] == "and", [_evaluate(each, scope, seen) for each in node[1]])
+
+
+def _not(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    value = _evaluate(node[1], scope, seen)
+    return UNKNOWN if value is UNKNOWN else not value
+
+
+def _minus(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    value = _evaluate(node[1], scope, seen)
+    return UNKNOWN if value is UNKNOWN else -value
+
+
+def _binary(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    _, operator, left, right = node
+    return _arithmetic(operator, _evaluate(left, scope, seen), _evaluate(right, scope, seen))
+
+
+def _chain(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    _, operators, operands = node
+    first, *rest = (_evaluate(each, scope, seen) for each in operands)
+    return _comparison(first, operators, rest)
+
+
+def _choice(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    _, test, body, orelse = node
+    chosen = _evaluate(test, scope, seen)
+    return UNKNOWN if chosen is UNKNOWN else _evaluate(body if chosen else orelse, scope, seen)
+
+
+def _items(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    items = [_evaluate(each, scope, seen) for each in node[1]]
+    return UNKNOWN if any(item is UNKNOWN for item in items) else items
+
+
+def _text(_node: Tree, scope: Scope, _seen: Outcome) -> Any:
+    return UNKNOWN if scope.text is None else scope.text
 
 
 def _fact(key: str, scope: Scope, seen: Outcome) -> Any:
@@ -259,18 +217,17 @@ def _boolean(conjunction: bool, values: list[Any]) -> Any:
     return UNKNOWN if unknown else conjunction
 
 
-def _arithmetic(operator: type[ast.operator], left: Any, right: Any) -> Any:
+def _arithmetic(operator: str, left: Any, right: Any) -> Any:
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    if operator is ast.Add and isinstance(left, str) and isinstance(right, str):
+    if operator == "+" and isinstance(left, str) and isinstance(right, str):
         return (left + right)[:_TEXT_LIMIT]
     if not isinstance(left, int | float) or not isinstance(right, int | float):
         return UNKNOWN
-    known = _ARITHMETIC.get(operator)
-    return UNKNOWN if known is None else known(left, right)
+    return ARITHMETIC[operator](left, right)
 
 
-def _comparison(left: Any, operators: list[ast.cmpop], comparators: list[Any]) -> Any:
+def _comparison(left: Any, operators: Sequence[str], comparators: list[Any]) -> Any:
     results: list[Any] = []
     for operator, right in zip(operators, comparators, strict=True):
         results.append(_compare(operator, left, right))
@@ -278,17 +235,17 @@ def _comparison(left: Any, operators: list[ast.cmpop], comparators: list[Any]) -
     return _boolean(True, results)
 
 
-def _compare(operator: ast.cmpop, left: Any, right: Any) -> Any:
+def _compare(operator: str, left: Any, right: Any) -> Any:
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
     if isinstance(left, Version) or isinstance(right, Version):
         return _compare_versions(operator, left, right)
-    if isinstance(operator, ast.In | ast.NotIn):
+    if operator in ("in", "not in"):
         inside = _contains(right, left)
-        return inside if isinstance(operator, ast.In) or inside is UNKNOWN else not inside
+        return inside if operator == "in" or inside is UNKNOWN else not inside
     try:
-        return _COMPARISONS[type(operator)](left, right)
-    except (TypeError, KeyError):
+        return COMPARISONS[operator](left, right)
+    except TypeError:
         return UNKNOWN
 
 
@@ -300,15 +257,11 @@ def _contains(container: Any, item: Any) -> Any:
     return item in container if isinstance(container, list | tuple | set | dict) else UNKNOWN
 
 
-_SYMBOLS: Mapping[type[ast.cmpop], str] = {
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-}  # fmt: skip
 _TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def _compare_versions(operator: ast.cmpop, left: Any, right: Any) -> Any:
-    symbol = _SYMBOLS.get(type(operator))
-    if symbol is None:
+def _compare_versions(symbol: str, left: Any, right: Any) -> Any:
+    if symbol not in _TURNED:
         return UNKNOWN
     if isinstance(left, Version):
         answer = left.compare(symbol, str(right))
@@ -317,7 +270,8 @@ def _compare_versions(operator: ast.cmpop, left: Any, right: Any) -> Any:
     return UNKNOWN if answer is None else answer
 
 
-def _call(name: str, arguments: list[ast.expr], scope: Scope, seen: Outcome) -> Any:
+def _call(node: Tree, scope: Scope, seen: Outcome) -> Any:
+    _, name, arguments = node
     if name in ("found", "frame"):
         given = _evaluate(arguments[0], scope, seen) if arguments else UNKNOWN
         if not isinstance(given, str):
@@ -334,8 +288,7 @@ def _call(name: str, arguments: list[ast.expr], scope: Scope, seen: Outcome) -> 
     if name == "code" and not any(value is UNKNOWN for value in values):
         table, number, asked = values
         return _fact(f"code.{table}.{number}.{asked}", scope, seen)
-    known = _FUNCTIONS.get(name)
-    return UNKNOWN if known is None or any(value is UNKNOWN for value in values) else known(*values)
+    return UNKNOWN if name == "code" or any(value is UNKNOWN for value in values) else _FUNCTIONS[name](*values)
 
 
 _UNITS = {"b": 1, "byte": 1, "bytes": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
@@ -360,16 +313,17 @@ def _matches(text: Any, expression: Any) -> bool | Unknown:
     import regex
 
     try:
-        return regex.search(str(expression), str(text)[:_TEXT_LIMIT], timeout=0.1) is not None
+        found = EXPRESSIONS.compiled(str(expression)).search(str(text)[:_TEXT_LIMIT], timeout=0.1)
     except (TimeoutError, regex.error):
         return UNKNOWN
+    return found is not None
 
 
 def _sum_sizes(text: Any, expression: Any) -> float | Unknown:
     import regex
 
     try:
-        found = regex.findall(str(expression), str(text)[:_TEXT_LIMIT], timeout=0.1)
+        found = EXPRESSIONS.compiled(str(expression)).findall(str(text)[:_TEXT_LIMIT], timeout=0.1)
     except (TimeoutError, regex.error):
         return UNKNOWN
     values = [size(each if isinstance(each, str) else each[0]) for each in found]
@@ -400,21 +354,36 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 _ASKING = ("known", "default", "found", "frame", "code")
 FUNCTIONS = (*_ASKING, *_FUNCTIONS)
-_ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.FloorDiv: lambda a, b: a // b,
-    ast.Mod: lambda a, b: a % b,
+ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
 }
-_COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: lambda a, b: a == b,
-    ast.NotEq: lambda a, b: a != b,
-    ast.Lt: lambda a, b: a < b,
-    ast.LtE: lambda a, b: a <= b,
-    ast.Gt: lambda a, b: a > b,
-    ast.GtE: lambda a, b: a >= b,
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
+COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
 }
+_EVALUATORS: Mapping[str, Callable[[Tree, Scope, Outcome], Any]] = {
+    "is": lambda node, _scope, _seen: node[1],
+    "fact": lambda node, scope, seen: _fact(node[1], scope, seen),
+    "text": _text,
+    "and": _both,
+    "or": _both,
+    "not": _not,
+    "minus": _minus,
+    "list": _items,
+    "do": _binary,
+    "compare": _chain,
+    "if": _choice,
+    "call": _call,
+}
+_TREES: dict[str, Tree] = {}  # what was read once

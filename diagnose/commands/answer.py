@@ -41,6 +41,7 @@ def answer(
     """
     from diagnose import api
     from diagnose.catalogue import load
+    from diagnose.catalogue.compiled import EXPRESSIONS
     from diagnose.commands.inputs import given, require_readable
     from diagnose.commands.output import context, write
     from diagnose.commands.progress import meter
@@ -73,4 +74,5 @@ def answer(
         diagnosis = masked(diagnosis)
     how = context(catalogue, output=output, no_color=no_color, quiet=quiet, verbose=verbose)
     write(RENDERERS[form](diagnosis, how), output, [*inputs, *filter(None, (config, env, baseline))])
+    EXPRESSIONS.save()
     return 1 if exit_code and diagnosis.verdict in _FAILED else 0

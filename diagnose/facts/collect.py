@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import BinaryIO, Literal, TypeVar
 
-from diagnose.catalogue.compile import Matcher, exception_name
-from diagnose.catalogue.model import Alternative, Near
-from diagnose.classes import replace
+from diagnose.classes import dataclass, field, replace
 from diagnose.facts.data_line import is_data
-from diagnose.facts.dying import carried, is_dying
+from diagnose.facts.dying import is_dying
 from diagnose.facts.error_file import read_error_file
+from diagnose.facts.events import TAIL, EventFinder
 from diagnose.facts.flight_recorder import read_flight_recorder
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
 from diagnose.facts.moment import moment_of
-from diagnose.facts.oom import read_oom
-from diagnose.facts.probe import HEADS, TRACEBACK, Candidate, Probe, match_body, prepare
+from diagnose.facts.probe import HEADS, TRACEBACK, Probe, prepare
 from diagnose.facts.progress import ProgressMeter
 from diagnose.facts.reader import Reader
 from diagnose.facts.readers import READERS, STEP_READERS
@@ -24,32 +22,49 @@ from diagnose.facts.series_meter import SeriesMeter
 from diagnose.facts.surveys import surveys_of
 from diagnose.facts.versions import versions_in
 from diagnose.facts.voices import VoiceMeter, voices_of
-from diagnose.facts.wrapped import joined
-from diagnose.read import (
-    Evidence,
-    Kind,
-    Line,
-    LineIndex,
-    Source,
-    Text,
-    Traceback,
-    open_stream,
-    read_headless,
-    read_tracebacks,
-)
+from diagnose.read import Kind, Line, LineIndex, Source, Text, Traceback, open_stream, read_headless, read_tracebacks
 from diagnose.read.own import is_own
-from diagnose.scan import ALL_UP_TO, PART, Hit, ScanResult, Stretch, merged, parts_of, read_meters, scan, scan_stretch
+from diagnose.scan import (
+    ALL_UP_TO,
+    PART,
+    Hit,
+    Meter,
+    ScanResult,
+    Stretch,
+    Watcher,
+    merged,
+    parts_of,
+    read_meters,
+    scan,
+    scan_stretch,
+)
 
-__all__ = ["LARGE", "Metrics", "Probe", "collect", "prepare"]
+__all__ = ["LARGE", "Meters", "Metrics", "Probe", "collect", "prepare", "record_of"]
 
 Metrics = Literal["all", "sampled", "off"]
 _HEAD = HEADS[0].decode()
 _Read = TypeVar("_Read")
 _FIRST_BRIEF, _LAST_BRIEF = 6, 2  # lines that each reader gets of a source that is read briefly
 LARGE = 2 * PART  # bytes of a file that is scanned in parts
-_TAIL = 40
-_FRAMES = 5  # a `frame` condition sees the innermost frames only: the outer ones are the same in every failure
+_ABOVE = 3  # lines before a traceback of which one may tell its time
 _TALK = 4  # lines after a traceback that are looked at to see whether its speaker went on
+
+
+@dataclass(slots=True)
+class Meters:
+    """Who reads numbers and speakers off one source while it is scanned."""
+
+    progress: ProgressMeter = field(default_factory=ProgressMeter)
+    voices: VoiceMeter = field(default_factory=VoiceMeter)
+    series: SeriesMeter = field(default_factory=SeriesMeter)
+
+    def sampled(self, metrics: Metrics) -> Sequence[Meter]:
+        """Return those that see a sample of a large source."""
+        return (self.progress, self.voices, self.series) if metrics == "sampled" else (self.progress, self.voices)
+
+    def always(self, metrics: Metrics) -> Sequence[Watcher]:
+        """Return those that see all of it."""
+        return (self.series,) if metrics == "all" else ()
 
 
 def collect(
@@ -71,12 +86,14 @@ def collect(
     """
     if source.kind is Kind.FLIGHT_RECORDER:
         return read_flight_recorder(source)
+    if source.kind is Kind.SCRIPT:
+        from diagnose.facts.config_file import read_launch_script
+
+        return read_launch_script(source)
     told = read_error_file(source) if source.kind is Kind.ERROR_FILE else None
     with open_stream(told.source if told else source, stdin=stdin) as stream:
-        index, meter, voices = LineIndex(), ProgressMeter(), VoiceMeter()
-        series = SeriesMeter()
-        sampled = (meter, voices, series) if metrics == "sampled" else (meter, voices)
-        always = (series,) if metrics == "all" else ()
+        index, meters = LineIndex(), Meters()
+        sampled, always = meters.sampled(metrics), meters.always(metrics)
         if stream.seekable and stream.size > LARGE:
             left_out = read_meters(stream, sampled, always)
             parts = scanned() if scanned else [scan_stretch(stream, probe.database, *part) for part in parts_of(stream)]
@@ -85,11 +102,30 @@ def collect(
         else:
             result = scan(stream, index, probe.database, sampled, always, most)
         text = Text(stream, index, source)
-        record = _Collector(source, probe, result, text, meter, stream.modified, brief=brief).record()
-        if source.rank is None:
-            record.voices, record.held = voices_of(voices, text), voices.held(text)
-        record.surveys = surveys_of(series, text)
+        record = record_of(source, probe, result, text, meters, stream.modified, brief=brief)
         return told.placed(record) if told else record
+
+
+def record_of(
+    source: Source,
+    probe: Probe,
+    result: ScanResult,
+    text: Text,
+    meters: Meters,
+    modified: float | None,
+    *,
+    brief: bool = False,
+) -> SourceRecord:
+    """Look closer at a source that was scanned: `result` and `meters` say what was found, `text` gives its lines.
+
+    `modified` is the file's last change in seconds since the epoch. The meters are used up.
+    """
+    record = _Collector(source, probe, result, text, meters.progress, modified, brief=brief).record()
+    if source.rank is None:
+        record.voices = voices_of(meters.voices, text, source.node, modified)
+        record.held = meters.voices.held(text)
+    record.surveys = surveys_of(meters.series, text, brief=brief)
+    return record
 
 
 class _Collector:
@@ -116,7 +152,7 @@ class _Collector:
         heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == TRACEBACK]
         heads = [head for head in heads if not is_data(head.body) and not is_own(head.text)]
         # A log without any head is often a piece of one: its last lines are read as what an exception left.
-        self._piece = text.last(_TAIL)[0].start if not heads and result.size else -1
+        piece = text.last(TAIL)[0].start if not heads and result.size else -1
         units = [self._looked_at(unit) for unit in read_tracebacks(text, heads)]
         known = {unit.final.line for unit in units}
         first = min(heads, key=lambda line: line.start, default=None)
@@ -125,7 +161,7 @@ class _Collector:
             replace(unit, caused=unit.caused + len(above)) if unit.caused is not None else unit for unit in units
         )
         self._tracebacks = [*above, *shifted]
-        self._lanes: dict[str, list[int]] | None = None  # speaker -> its tracebacks
+        self._finder = EventFinder(probe, text, self._tracebacks, piece, modified, self._again)
 
     def record(self) -> SourceRecord:
         source, result = self._source, self._result
@@ -144,11 +180,11 @@ class _Collector:
             cut=result.cut,
             sampled=result.sampled,
         )
-        record.events = sorted(self._rejoined(list(self._events())), key=lambda event: event.start)
+        record.events = self._finder.events(result.hits)
         record.counts = self._counts()
         record.observations = self._observations()
         record.steps = self._steps()
-        tail = self._text.last(_TAIL)
+        tail = self._text.last(TAIL)
         record.tail = [self._text.evidence(line) for line in tail if line.body.strip()]
         self._who_and_when(record, tail)
         return record
@@ -168,170 +204,13 @@ class _Collector:
         time = moment_of(head, self._modified)
         if time is None:
             time = moment_of(last, self._modified)
+        if time is None:  # the logger's line, or whatever the speaker said just before
+            above = (line for line in self._text.before(head, _ABOVE) if line.lane == head.lane and line.body.strip())
+            time = next((moment for line in above if (moment := moment_of(line, self._modified)) is not None), None)
         return replace(unit, talk_after=talk, time=time)
 
-    # -- events --------------------------------------------------------------------------------------------------
-
-    def _events(self) -> Iterator[Event]:
-        taken: set[tuple[str, int]] = set()
-        pairs = ((hit, self._probe.candidates.get(hit.key)) for hit in self._result.hits)
-        found = [(hit, candidate) for hit, candidate in pairs if candidate is not None]
-        for hit, candidate in sorted(found, key=lambda pair: (pair[0].start, pair[1].pattern, pair[1].number)):
-            if (candidate.pattern, hit.start) in taken:
-                continue
-            event = self._event(candidate, hit)
-            if event is not None:
-                taken.add((candidate.pattern, hit.start))
-                yield event
-        for number, unit in enumerate(self._tracebacks):
-            for candidate in self._probe.framed:
-                event = self._framed(candidate, unit, number)
-                if event is not None and (candidate.pattern, event.start) not in taken:
-                    taken.add((candidate.pattern, event.start))
-                    yield event
-
-    def _rejoined(self, events: list[Event]) -> list[Event]:
-        """Look once more at messages that a terminal broke into lines, put together again.
-
-        What their first line alone said gives way where the whole message says more of the same failure.
-        """
-        told = {event.traceback: event for event in events if event.traceback is not None}
-        seen: dict[str, list[Event]] = {}  # many ranks print the same
-        for number, unit in enumerate(self._tracebacks):
-            for text in joined(unit):
-                if text not in seen:
-                    seen[text] = collect(Source("-"), self._probe, stdin=BytesIO(text.encode()), metrics="off").events
-                again = seen[text]
-                known = told.get(number)
-                better = [event for event in again if known is None or _says_more(event, known)]
-                if better:
-                    place = (
-                        unit.final,
-                        unit.start,
-                        unit.lane,
-                        unit.rank,
-                        unit.local_rank,
-                        unit.node,
-                        unit.time,
-                        number,
-                    )
-                    events = [event for event in events if event is not known]
-                    events += [Event(event.pattern, event.alternative, event.captures, *place) for event in better]
-                    break
-        return events
-
-    def _event(self, candidate: Candidate, hit: Hit) -> Event | None:
-        line = self._text.line_at(hit.start, at=hit.at)
-        matcher = candidate.matcher
-        captures = match_body(matcher, line.body)
-        if captures is None or is_data(line.body) or is_own(line.text):
-            return None
-        number = self._unit_of(line)
-        unit = self._tracebacks[number] if number is not None else None
-        if unit is not None and not unit.message_lines[0] <= line.number <= unit.message_lines[1]:
-            return None  # a source line that the traceback quotes
-        if not self._fits(matcher.alternative, matcher, line, unit):
-            return None
-        return self._make(candidate, line, captures, number)
-
-    def _fits(self, alternative: Alternative, matcher: Matcher, line: Line, unit: Traceback | None) -> bool:
-        if alternative.context == "line" and unit is not None:
-            return False
-        if unit is None and self._last_words(matcher, line):
-            pass  # the message without its type, as reports quote it
-        elif alternative.exception or alternative.context == "exception":
-            name = unit.type.rpartition(".")[2] if unit is not None else _type_in(line.body, alternative.exception)
-            if unit is not None and name not in alternative.exception and line.number > unit.message_lines[0]:
-                name = exception_name(line.body) or name  # a message that holds another exception's last line
-            if not name or (alternative.exception and name not in alternative.exception):
-                return False
-        if alternative.frame and (unit is None or not _in_frames(matcher, unit)):
-            return False
-        return all(self._near(matcher, near, line) for near in alternative.near)
-
-    def _last_words(self, matcher: Matcher, line: Line) -> bool:
-        """Tell whether a message begins a line after which, in a log without tracebacks, nobody goes on talking."""
-        if not 0 <= self._piece <= line.start or not matcher.begins(line.body.lstrip(" `>")):
-            return False
-        return all(not after.body.strip() or is_dying(after.body) for after in self._text.after(line, _TAIL))
-
-    def _near(self, matcher: Matcher, near: Near, line: Line) -> bool:
-        found = False
-        if near.where in ("before", "around"):
-            found = self._stands(matcher, near, self._text.before(line, near.within * 4), line.lane)
-        if not found and near.where in ("after", "around"):
-            found = self._stands(matcher, near, self._text.after(line, near.within * 4), line.lane)
-        return found is not near.absent
-
-    def _stands(self, matcher: Matcher, near: Near, lines: Iterator[Line], lane: str) -> bool:
-        own = 0
-        for line in lines:
-            if line.lane != lane:
-                continue
-            own += 1
-            if own > near.within:
-                return False
-            if matcher.find(near.regex, line.body) is not None:
-                return True
-        return False
-
-    def _framed(self, candidate: Candidate, unit: Traceback, number: int) -> Event | None:
-        if candidate.exception and unit.type.rpartition(".")[2] not in candidate.exception:
-            return None
-        matcher = candidate.matcher
-        if not unit.type or not _in_frames(matcher, unit):
-            return None
-        if any(matcher.find(text, unit.message) is not None for text in matcher.alternative.unless):
-            return None
-        return Event(
-            candidate.pattern,
-            candidate.number,
-            _frame_captures(matcher, unit),
-            carried(self._tracebacks, number) or unit.final,
-            unit.start,
-            unit.lane,
-            unit.rank,
-            unit.local_rank,
-            unit.node,
-            unit.time,
-            number,
-        )
-
-    def _make(self, candidate: Candidate, line: Line, found: dict[str, str], number: int | None) -> Event:
-        if "out of memory" in line.body:
-            found = {**read_oom(line.body), **found}
-        return Event(
-            candidate.pattern,
-            candidate.number,
-            found,
-            self._raised(line, number) or self._text.evidence(line),
-            line.start,
-            line.lane,
-            line.rank,
-            line.local_rank,
-            line.node,
-            moment_of(line, self._modified),
-            number,
-        )
-
-    def _raised(self, line: Line, number: int | None) -> Evidence | None:
-        if number is None or self._tracebacks[number].final.line != line.number:
-            return None
-        return carried(self._tracebacks, number)
-
-    def _unit_of(self, line: Line) -> int | None:
-        """Return the traceback that a line stands in: of the same speaker, by line numbers."""
-        if self._lanes is None:
-            self._lanes = {}
-            for number, unit in enumerate(self._tracebacks):
-                self._lanes.setdefault(unit.lane, []).append(number)
-        for number in self._lanes.get(line.lane, ()):
-            first, last = self._tracebacks[number].lines
-            if first <= line.number <= last:
-                return number
-        return None
-
-    # -- facts ---------------------------------------------------------------------------------------------------
+    def _again(self, text: str) -> list[Event]:
+        return collect(Source("-"), self._probe, stdin=BytesIO(text.encode()), metrics="off").events
 
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
@@ -343,7 +222,7 @@ class _Collector:
 
     def _observations(self) -> list[Observation]:
         found: list[Observation] = []
-        for reader, line in self._read_with({f"fact:{reader.name}": reader for reader in READERS}):
+        for reader, line in self._read_with(READERS):
             if not is_own(line.text):
                 found.extend(reader.read(self._text, line))
         files = {frame.file: unit.head for unit in self._tracebacks for frame in unit.frames}
@@ -356,21 +235,17 @@ class _Collector:
         return found
 
     def _read_with(self, readers: Mapping[str, Reader[_Read]]) -> Iterator[tuple[Reader[_Read], Line]]:
-        """Yield the lines that readers wait for; a few of each where the job has very many sources."""
-        hits: dict[str, list[Hit]] = {}
-        for hit in self._result.hits:
-            if hit.key in readers:
-                hits.setdefault(hit.key, []).append(hit)
-        for key, each in hits.items():
-            if self._brief and len(each) > _FIRST_BRIEF + _LAST_BRIEF:
-                each = [*each[:_FIRST_BRIEF], *each[-_LAST_BRIEF:]]
-            for hit in each:
-                yield readers[key], self._text.line_at(hit.start, at=hit.at)
+        """Yield the lines that readers wait for, by position; a few of each where the job has very many sources."""
+        hits = [hit for hit in self._result.hits if hit.key in readers]
+        if self._brief:
+            hits = _few(hits)
+        for hit in hits:
+            yield readers[hit.key], self._text.line_at(hit.start, at=hit.at)
 
     def _steps(self) -> list[Step]:
         read = self._meter.steps(self._text, few=self._brief)
         steps = [step for step in read if not is_own(step.evidence.text)]
-        for reader, line in self._read_with({f"step:{reader.name}": reader for reader in STEP_READERS}):
+        for reader, line in self._read_with(STEP_READERS):
             steps.extend(reader.read(self._text, line))
         return sorted(steps, key=lambda step: step.start)
 
@@ -388,35 +263,14 @@ class _Collector:
         record.ranks = sorted(rank for rank in ranks if rank is not None)
 
 
-def _says_more(event: Event, known: Event) -> bool:
-    """Tell whether an event is the same failure in a wording that tells more: the earlier alternatives do."""
-    return event.pattern == known.pattern and event.alternative < known.alternative
-
-
-def _type_in(body: str, wanted: Sequence[str]) -> str | None:
-    """Return the exception's type that a line outside of any traceback names before its message."""
-    name = exception_name(body)
-    if name is not None and (not wanted or name in wanted):
-        return name
-    for each in wanted:
-        position = body.find(f"{each}: ")
-        if position > 0 and not body[:position].rstrip().endswith(("raise", "except", "(")):
-            return each
-    return name
-
-
-def _frame_texts(unit: Traceback) -> Iterator[str]:
-    for frame in unit.frames[-_FRAMES:]:
-        yield f"{frame.file}:{frame.line} in {frame.function}: {frame.code}"
-
-
-def _in_frames(matcher: Matcher, unit: Traceback) -> bool:
-    return any(matcher.search_frame(text) is not None for text in _frame_texts(unit))
-
-
-def _frame_captures(matcher: Matcher, unit: Traceback) -> dict[str, str]:
-    for text in _frame_texts(unit):
-        found = matcher.search_frame(text)
-        if found is not None:
-            return found
-    return {}
+def _few(hits: Sequence[Hit]) -> list[Hit]:
+    """Keep the first and the last hits of each key, in their order."""
+    places: dict[str, list[int]] = {}
+    for place, hit in enumerate(hits):
+        places.setdefault(hit.key, []).append(place)
+    kept = {
+        place
+        for each in places.values()
+        for place in (each if len(each) <= _FIRST_BRIEF + _LAST_BRIEF else [*each[:_FIRST_BRIEF], *each[-_LAST_BRIEF:]])
+    }
+    return [hit for place, hit in enumerate(hits) if place in kept]

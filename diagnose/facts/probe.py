@@ -5,7 +5,6 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-import zlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,8 +12,8 @@ from diagnose.catalogue import shelf
 from diagnose.catalogue.compile import Matcher, compile_alternative
 from diagnose.catalogue.model import Catalogue
 from diagnose.classes import dataclass
-from diagnose.facts.readers import READERS, STEP_READERS
-from diagnose.read import split
+from diagnose.facts.readers import READERS, STEP_READERS, stamp
+from diagnose.read import own_stamp_end, split
 from diagnose.scan import Anchor, Database
 
 if TYPE_CHECKING:
@@ -116,20 +115,18 @@ def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
 
     `engine` forces one of the scan engines; None takes the fastest there is.
     """
-    readers = [(f"fact:{each.name}", each.anchors, False, each.keep, 0) for each in READERS]
-    readers += [(f"step:{each.name}", each.anchors, False, each.keep, 0) for each in STEP_READERS]
     path, identity = "", []
     if catalogue.kept is not None and engine is None:
         path = f"{os.path.splitext(catalogue.kept[0])[0]}.scan"
-        given = zlib.crc32(repr((readers, _KEPT, _SPEAKERS, _HEADS_KEPT, _HEADS_SPEAKERS)).encode())
-        identity = [_SCHEMA, catalogue.kept[1], list(sys.version_info[:3]), given]
+        identity = [_SCHEMA, catalogue.kept[1], list(sys.version_info[:3]), stamp()]
         kept = _fetch(path, identity, catalogue)
         if kept is not None:
             return kept
+    readers = [*READERS.items(), *STEP_READERS.items()]
     rows = [
         (TRACEBACK, HEADS, False, _HEADS_KEPT, _HEADS_SPEAKERS),
         *(_row(each) for each in catalogue.wordings if not each.framed),
-        *readers,
+        *((key, each.anchors, False, each.keep, 0) for key, each in readers),
     ]
     framed = [(each.pattern, each.number, each.exception) for each in catalogue.wordings if each.framed]
     candidates = Candidates(catalogue)
@@ -162,7 +159,13 @@ def _fetch(path: str, identity: list[Any], catalogue: Catalogue) -> Probe | None
 
 def match_body(matcher: Matcher, body: str) -> dict[str, str] | None:
     """Search a body with an alternative's expression and its `not`; what stands around the line is decided later."""
+    if "\n" in body:  # a structured entry
+        found = (match_body(matcher, part) for part in body.split("\n"))
+        return next((each for each in found if each is not None), None)
     captures = matcher.find(matcher.alternative.regex, body)
+    if captures is None and "^" in matcher.alternative.regex and (end := own_stamp_end(body)):
+        body = body[end:]  # a collector may have written the stamp that stands before the words
+        captures = matcher.find(matcher.alternative.regex, body)
     if captures is None or any(matcher.find(text, body) is not None for text in matcher.alternative.unless):
         return None
     return captures

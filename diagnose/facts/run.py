@@ -20,6 +20,7 @@ TRUST: Mapping[str, int] = {
     "bridge-configuration": 70,
     "bridge-summary": 70,
     "command-line": 40,
+    "launch-script": 30,  # it lies beside the logs
     "bridge-pin": 20,  # the release that a Bridge release is pinned to
     "default": 10,  # what the release sets where nobody sets anything
 }
@@ -40,6 +41,7 @@ class Facts:
     def __init__(self, observations: Iterable[Observation]) -> None:
         self._known: dict[str, Observation] = {}
         self._versions: dict[str, Version] = {}
+        self._sections: set[str] = set()  # keys that hold other keys, such as "config.model"
         for seen in observations:
             self._add(seen)
         self._derive()
@@ -55,6 +57,9 @@ class Facts:
             return
         if before is None or _trust(seen) >= _trust(before):
             self._known[seen.key] = seen
+        if before is None and seen.key.count(".") > 1:
+            parts = seen.key.split(".")
+            self._sections.update(".".join(parts[:end]) for end in range(2, len(parts)))
 
     def _add_version(self, seen: Observation) -> None:
         new = seen.value if isinstance(seen.value, Version) else Version.parse(str(seen.value))
@@ -98,9 +103,10 @@ class Facts:
         seen = self._known.get(key)
         if seen is not None and (seen.value is not None or not key.startswith("config.")):
             return Seen(seen.value, seen.evidence, seen.origin)
-        nested = {name: each.value for name, each in self._known.items() if name.startswith(f"{key}.")}
-        if nested and key.startswith("config."):
-            return Seen(nested)  # a section that is there is not None, whatever the default says
+        if key.startswith("config.") and key in self._sections:
+            section = f"{key}."
+            # A section that is there is not None, whatever the default says.
+            return Seen({name: each.value for name, each in self._known.items() if name.startswith(section)})
         return Seen(seen.value, seen.evidence, seen.origin) if seen is not None else None
 
     def value(self, key: str) -> Any:

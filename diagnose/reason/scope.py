@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from diagnose.catalogue.codes import Codes, find_code
+from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.catalogue.condition import UNKNOWN, Outcome, Scope, Seen, evaluate
 from diagnose.catalogue.model import Pattern
 from diagnose.facts.model import Event
@@ -87,7 +88,7 @@ class EventScope:
 
         texts = (f"{f.file}:{f.line} in {f.function}: {f.code}" for f in unit.frames[-_FRAMES:])
         try:
-            compiled = regex.compile(expression)
+            compiled = EXPRESSIONS.compiled(expression)
             return any(compiled.search(text, timeout=0.1) for text in texts)
         except (regex.error, TimeoutError):
             return None

@@ -38,7 +38,7 @@ class Log:
 
     def observations(self) -> list[Observation]:
         """What all fact readers see."""
-        return [seen for reader in READERS for seen in self._read(reader)]
+        return [seen for reader in READERS.values() for seen in self._read(reader)]
 
     def facts(self) -> dict[str, Any]:
         """The last value of each key."""
@@ -46,7 +46,7 @@ class Log:
 
     def milestones(self) -> list[Step]:
         """What the step readers see."""
-        return [step for reader in STEP_READERS for step in self._read(reader)]
+        return [step for reader in STEP_READERS.values() for step in self._read(reader)]
 
     def steps(self) -> list[Step]:
         """What the progress meter keeps."""

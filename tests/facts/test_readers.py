@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from diagnose.facts import readers
 from diagnose.facts.defaults import DEFAULTS
 from diagnose.facts.names import canonical, normalise
+from diagnose.facts.reader import Reader
 from diagnose.facts.readers import READERS, STEP_READERS
 
-PIECES = [anchor + b" " for reader in (*READERS, *STEP_READERS) for anchor in reader.anchors]
+PIECES = [anchor + b" " for reader in (*READERS.values(), *STEP_READERS.values()) for anchor in reader.anchors]
 FILLERS = [
     b"\n",
     b"  a ... 1\n",
@@ -28,9 +32,9 @@ FILLERS = [
 
 def test_anchors_can_be_scanned() -> None:
     """Names are unique and literals are long enough and on one line."""
-    readers = [*READERS, *STEP_READERS]
-    assert len({reader.name for reader in readers}) == len(readers)
-    assert all(len(anchor) >= 4 and b"\n" not in anchor for reader in readers for anchor in reader.anchors)
+    listed = [*READERS.values(), *STEP_READERS.values()]
+    assert len({reader.name for reader in listed}) == len(listed)
+    assert all(len(anchor) >= 4 and b"\n" not in anchor for reader in listed for anchor in reader.anchors)
 
 
 @settings(derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -48,3 +52,13 @@ def test_defaults_have_canonical_keys_and_shapes() -> None:
     for default in DEFAULTS:
         assert canonical(default.key) == default.key
         assert normalise(default.key, default.value) == default.value
+
+
+def test_the_registry_names_every_reader() -> None:
+    """A reader is found under the name it has, and no module's reader is left out."""
+    listed = {**READERS, **STEP_READERS}
+    assert {key: reader.name for key, reader in listed.items()} == {key: key.partition(":")[2] for key in listed}
+    folder = Path(readers.__file__).parent
+    modules = (import_module(f"diagnose.facts.{each.stem}") for each in folder.glob("*.py"))
+    found = {id(value) for module in modules for value in vars(module).values() if isinstance(value, Reader)}
+    assert {id(reader) for reader in listed.values()} == found
