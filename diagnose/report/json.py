@@ -31,7 +31,7 @@ def as_dict(diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
         **{key: plain(data[key]) for key in ("verdict", "summary", "root_cause", "alternatives", "fallout")},
         **{key: plain(data[key]) for key in ("risks", "plan", "action")},
         "run": _run(clean.run),
-        **{key: plain(data[key]) for key in ("inputs", "missing", "attempts", "notes")},
+        **{key: plain(data[key]) for key in ("inputs", "missing", "attempts", "notes", "provisional")},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_SENTENCE = re.compile(r"(.{12,}?[.:!?])\s+(?=[A-Z])", re.DOTALL)
+_SENTENCE = re.compile(r"(.{12,}?[.:!?])\s+(?=[A-Z\[])", re.DOTALL)
 
 
 def cells(text: str) -> int:

@@ -41,7 +41,7 @@ def _because(why: str) -> str:
 def checks(page: Page, finding: Finding, verbose: bool) -> None:
     """Show the questions that were asked, their answers, and where each was seen."""
     known = sorted(finding.checks, key=_weight)
-    shown = known if verbose else known[:6]
+    shown = known if verbose else known[:5]
     room = page.room - _ANSWER
     # A path is not broken where the questions can make room for it.
     longest = max((len(word) for check in shown for word in _seen(check).split()), default=0)

@@ -53,7 +53,7 @@ def _headline(page: Page, diagnosis: Diagnosis) -> None:
 
 
 def _healthy(page: Page, diagnosis: Diagnosis, context: Context) -> None:
-    read = [item for item in diagnosis.inputs if item.lines or item.bytes]
+    read = [item for item in diagnosis.inputs if item.bytes or not item.problems]
     lines, count = sum(item.lines for item in read), sum(item.bytes for item in read)
     amount = f"{plural(len(read), 'input')}, {plural(lines, 'line')}, {size(count)}"
     told = " · ".join(part for part in (amount, run_line(diagnosis.run)) if part)
