@@ -59,15 +59,15 @@ def diagnose(
     given = given_facts(config=config, env=env, settings=settings)
     catalogue = catalogue or load_catalogue(patterns)
     sources, problems = find_sources([str(path) for path in paths])
-    reference = _reference(golden, baseline, regression, catalogue, engine)
+    reference = reference_of(golden, baseline, regression, catalogue, engine)
     records = collect_all(
         [*sources, *extra], catalogue, engine=engine, stdin=stdin, metrics=metrics, jobs=jobs, progress=progress
     )
     diagnosis = reason(records, catalogue, given=given, problems=problems, reference=reference)
-    return _with_news(diagnosis, sources, baseline)
+    return with_news(diagnosis, sources, baseline)
 
 
-def _with_news(diagnosis: Diagnosis, sources: Sequence[Source], baseline: str | Path | None) -> Diagnosis:
+def with_news(diagnosis: Diagnosis, sources: Sequence[Source], baseline: str | Path | None) -> Diagnosis:
     """Add what is new in the logs: against a good run, or, where no pattern knows the failure, against themselves."""
     unexplained = diagnosis.verdict == "unknown" and diagnosis.root_cause is None
     if diagnosis.verdict in ("no_failure", "degraded") or not (unexplained or baseline):
@@ -81,7 +81,7 @@ def _with_news(diagnosis: Diagnosis, sources: Sequence[Source], baseline: str | 
     return replace(diagnosis, notes=news) if news else diagnosis
 
 
-def _reference(
+def reference_of(
     golden: float | None, baseline: str | Path | None, regression: float, catalogue: Catalogue, engine: str | None
 ) -> Reference:
     from diagnose.read import find_sources

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from diagnose.catalogue.model import Catalogue, Pattern, Wording
 from diagnose.classes import dataclass
@@ -78,6 +79,16 @@ def rarities(anchors: Sequence[Anchor]) -> dict[str, Rarity]:
     return {key: Rarity(lines[key], logs[key], len(sources), size) for key in lines}
 
 
+def recovered_in(source: Source) -> frozenset[str]:
+    """List the patterns of which a healthy log's header (`#: recovered: ID, ID`) says that the run got over them."""
+    names: set[str] = set()
+    with open(source.path, encoding="utf-8", errors="replace") as file:
+        for line in takewhile(lambda each: each.startswith("#: "), file):
+            key, _, value = line[3:].partition(": ")
+            names |= {each.strip() for each in value.split(",")} if key == "recovered" else set()
+    return frozenset(names)
+
+
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """A root pattern that matches a line of a healthy log."""
@@ -95,6 +106,7 @@ def alarms(catalogue: Catalogue, patterns: Sequence[Pattern]) -> Iterator[Alarm]
     found: list[Alarm] = []
     for source in healthy_sources():
         record = collect(source, probe, metrics="off")
+        shown = recovered_in(source)
         events = [event for event in record.events if event.pattern in roots]
         if not events:
             continue
@@ -104,5 +116,6 @@ def alarms(catalogue: Catalogue, patterns: Sequence[Pattern]) -> Iterator[Alarm]
         first: dict[str, Event] = {}
         for event in events:
             first.setdefault(event.pattern, event)
-        found += [Alarm(event, failed and name in blamed) for name, event in first.items()]
+        told = [Alarm(event, failed and name in blamed) for name, event in first.items()]
+        found += [each for each in told if each.decided or each.event.pattern not in shown]
     yield from sorted(found, key=lambda each: not each.decided)

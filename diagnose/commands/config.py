@@ -49,7 +49,7 @@ class _Config(click.Command):
 @click.option("--patterns", multiple=True, metavar="DIR", help="More patterns, a folder or a file. Repeatable.")
 @click.option("--format", "form", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
 @click.option("--output", metavar="FILE", help="Write the report to FILE.")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 where it would fail at start-up.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 where it would fail, at start-up or later.")
 @click.option("--no-color", is_flag=True, help="No colours. NO_COLOR in the environment does the same.")
 @click.option("-q", "--quiet", is_flag=True, help="One line.")
 @click.option("-v", "--verbose", is_flag=True, help="All fixes, with their measured costs.")
@@ -77,7 +77,7 @@ def config(
     \b
     Exit codes:
       0  the configuration was judged, whatever the answer
-      1  with --exit-code: it would fail at start-up
+      1  with --exit-code: it would fail, at start-up or later
       2  wrong usage
       3  a file could not be read
     """
@@ -107,4 +107,4 @@ def config(
     how = context(catalogue, output=output, no_color=no_color, quiet=quiet, verbose=verbose)
     text: str = import_module(f"diagnose.report.{_FORMATS[form]}").render(forecast, how)
     write(text, output, [each for each in (path, env) if each])
-    return 1 if exit_code and forecast.verdict == "would_fail" else 0
+    return 1 if exit_code and forecast.verdict in ("would_fail", "would_fail_later") else 0

@@ -22,8 +22,8 @@ from diagnose.report import RENDERERS
 if TYPE_CHECKING:
     from types import FrameType
 
-    from diagnose.catalogue.model import Catalogue
     from diagnose.reason.result import Diagnosis
+    from diagnose.report.model import Context
 
 _FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
 _DATA = ("json", "jsonl")
@@ -60,11 +60,12 @@ def follow_logs(
     catalogue = load(extra=patterns)
     warn(catalogue.troubles)
     inputs = [*paths, *filter(None, (options["config"], options["env"], options["baseline"]))]
-    telling = _Telling(catalogue, form, output, inputs, redact=redact, color=not no_color, quiet=quiet, verbose=verbose)
     if sys.stderr is not None and sys.stderr.isatty():
         click.echo("following; Ctrl-C ends it with what is known by then", err=True)
     try:
         with _interrupts() as stop:
+            how = context(catalogue, output=output, no_color=no_color, quiet=quiet, verbose=verbose)
+            telling = _Telling(form, output, inputs, how, stop, redact=redact)
             diagnosis = follow(paths, catalogue, telling.change, stop, rules=rules, **options)
     except (ConfigFileError, BaselineError) as error:
         raise CommandError(str(error), 3) from error
@@ -78,21 +79,20 @@ class _Telling:
 
     def __init__(
         self,
-        catalogue: Catalogue,
         form: str,
         output: str | None,
         inputs: Sequence[str],
+        how: Context,
+        stop: threading.Event,
         *,
         redact: bool,
-        color: bool,
-        quiet: bool,
-        verbose: bool,
     ) -> None:
         self._form = _LINES if form in _DATA else form
         self._output = output
         self._inputs = inputs
+        self._how = how
+        self._stop = stop  # set when nobody reads any more
         self._redact = redact
-        self._how = context(catalogue, output=output, no_color=not color, quiet=quiet, verbose=verbose)
         self._failed = False
         self._begun = False
 
@@ -106,7 +106,8 @@ class _Telling:
             return
         self._failed = failed
         line = RENDERERS["text"](self._masked(diagnosis), replace(self._how, quiet=True))
-        write(f"{time.strftime('%H:%M:%S')} provisional  {line}")
+        if not write(f"{time.strftime('%H:%M:%S')} provisional  {line}"):
+            self._stop.set()
 
     def end(self, diagnosis: Diagnosis) -> None:
         """Give the whole report."""
@@ -117,7 +118,8 @@ class _Telling:
         if shown.provisional and self._form != _LINES:
             shown = replace(shown, summary=f"Provisional, the job has not ended: {shown.summary}")
         text = RENDERERS[self._form](shown, self._how)
-        write(text, self._output, self._inputs, more=self._begun and self._form == _LINES)
+        if not write(text, self._output, self._inputs, more=self._begun and self._form == _LINES):
+            self._stop.set()
         self._begun = True
 
     def _masked(self, diagnosis: Diagnosis) -> Diagnosis:

@@ -34,7 +34,8 @@ def slurm(kind: str, path: str | None, dry_run: bool, force: bool, mailer: str |
     from diagnose.deliver.slurm.hooks import HookError, install, script, steps
 
     configuration = load_settings(settings)
-    text = script(kind, mailer=mailer or configuration.slurm.mailer, settings=settings)
+    limit = max(150, int(configuration.slurm.timeout) + 30)
+    text = script(kind, mailer=mailer or configuration.slurm.mailer, settings=settings, limit=limit)
     if path is None:
         write(text)
         return

@@ -29,7 +29,7 @@ from diagnose.report import RENDERERS
 @click.option(
     "--golden", type=click.FloatRange(0, 1e6, min_open=True), metavar="TFLOPS", help="TFLOP/s/GPU the run should reach."
 )
-@click.option("--baseline", metavar="LOG", help="The log of a good run to measure the speed against.")
+@click.option("--baseline", metavar="LOG", help="The log of a good run: its speed is the reference, and what it says too is not new.")
 @click.option(
     "--regression",
     type=click.FloatRange(0, 100),

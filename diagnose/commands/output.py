@@ -72,16 +72,15 @@ def colorful() -> bool:
     return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def write(text: str, output: str | None = None, inputs: Sequence[str] = (), *, more: bool = False) -> None:
+def write(text: str, output: str | None = None, inputs: Sequence[str] = (), *, more: bool = False) -> bool:
     """Write a report to standard output, or to the file `output`; a reader that has left is no error.
 
-    `more` adds it to what is in the file.
+    `more` adds it to what is in the file. Returns False where nobody reads any more.
 
     Raises CommandError (2) where the file cannot be written or is one of the `inputs`.
     """
     if output is None or output == "-":
-        _print(text)
-        return
+        return _print(text)
     if any(_same(output, path) for path in inputs):
         raise CommandError(f"--output {output} is one of the inputs; it was not overwritten, name another file", 2)
     try:
@@ -89,15 +88,18 @@ def write(text: str, output: str | None = None, inputs: Sequence[str] = (), *, m
             file.write(text)
     except OSError as error:
         raise CommandError(f"cannot write {output}: {error.strerror or error}; name another file", 2) from error
+    return True
 
 
-def _print(text: str) -> None:
+def _print(text: str) -> bool:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         # Python flushes once more at exit; that must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def _same(output: str, path: str) -> bool:

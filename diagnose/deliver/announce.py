@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from diagnose.classes import replace
+from diagnose.deliver.confinement import Confinement, owned_by
 from diagnose.deliver.redact import redact
 from diagnose.deliver.settings import Settings, load_settings
 from diagnose.deliver.task import Announced, Task
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from diagnose.report.model import Context
 
 T = TypeVar("T")
+
+_MOST = 1000  # files that one pattern stands for
 
 
 def announce(task: Task) -> Announced:
@@ -60,7 +65,10 @@ def _diagnose(task: Task, settings: Settings, problems: list[str]) -> tuple[Diag
         for each in task.texts
     ]
     paths = list(task.paths) if task.owner is None else own_files(task.paths, task.owner, problems)
-    diagnosis = renamed(api.diagnose(paths, catalogue=catalogue, extra=extra), task.shown)
+    # What was looked at by its name is looked at again once it is open: the user may swap it meanwhile.
+    with nullcontext() if task.owner is None else Confinement(owned_by(task.owner), paths).on():
+        found = api.diagnose(paths, catalogue=catalogue, extra=extra)
+    diagnosis = renamed(found, task.shown)
     titles = {key: catalogue.patterns[key].title for key in _named(diagnosis) if key in catalogue.patterns}
     return diagnosis, Context(__version__, len(catalogue.patterns), catalogue.digest, titles=titles)
 
@@ -74,24 +82,25 @@ def _named(diagnosis: Diagnosis) -> Iterable[str]:
 def own_files(paths: Iterable[str], owner: int, problems: list[str]) -> list[str]:
     """Keep the files that belong to the user `owner`: a hook must not show a user what only the hook may read.
 
-    A path comes from the user's job script, so it may name, or link to, any file of the machine.
+    A path comes from the user's job script, so it may name, or link to, any file of the machine. The same is said of
+    what is not there and of what is another's: whether such a file exists is not the user's to know either.
     """
     kept: list[str] = []
     for path in paths:
-        names = [path] if os.path.lexists(path) else sorted(glob.glob(path))[:1000]
-        if not names:
-            problems.append(f"{path}: there is no such file")
-        for name in names:
-            real = os.path.realpath(name)
-            try:
-                if os.stat(real).st_uid == owner and os.path.isfile(real):
-                    kept.append(real)
-                    continue
-            except OSError as error:
-                problems.append(f"{name}: it cannot be read: {error.strerror}")
-                continue
-            problems.append(f"{name}: it is not a file of the job's user, and was not read")
+        names = [path] if os.path.lexists(path) else sorted(glob.glob(path))[:_MOST]
+        own = [real for real in map(os.path.realpath, names) if _is_own_file(real, owner)]
+        if not own:
+            problems.append(f"{path}: there is no file of the job's user that can be read")
+        kept += own
     return kept
+
+
+def _is_own_file(path: str, owner: int) -> bool:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return status.st_uid == owner and stat.S_ISREG(status.st_mode)
 
 
 def renamed(value: T, shown: Mapping[str, str]) -> T:

@@ -6,10 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from diagnose.classes import dataclass
 from diagnose.deliver.settings import Settings, find_settings, load_settings
+
+if TYPE_CHECKING:
+    from diagnose.deliver.notify.settings import Notifier
 
 State = Literal["ok", "missing", "off", "wrong"]
 
@@ -173,6 +176,22 @@ def _notifiers(settings: Settings, online: bool) -> Iterator[Check]:
             yield _reach(each.name, each.url)
         else:
             yield Check("notify", each.name, "ok", "set up; --online-check tries its host")
+        yield from _waiting(each)
+
+
+def _waiting(notifier: Notifier) -> Iterator[Check]:
+    from diagnose.deliver.notify.ledger import Ledger, default_path
+
+    path = notifier.ledger or default_path()
+    try:
+        count = Ledger(path).waiting(notifier.name) if os.path.exists(path) else 0
+    except OSError as error:
+        yield Check("notify", notifier.name, "wrong", str(error), "failures are told, but repeats are not counted")
+        return
+    if count:
+        what = "1 message waits" if count == 1 else f"{count} messages wait"
+        hint = "the next delivery, `watch` or `serve` tries again; they are given up after 3 days"
+        yield Check("notify", notifier.name, "wrong", f"{what} because delivery failed", hint)
 
 
 def _reach(name: str, address: str) -> Check:
@@ -185,10 +204,33 @@ def _reach(name: str, address: str) -> Check:
         if not parts.hostname or parts.scheme not in ("http", "https"):
             return Check("notify", name, "ok", "set up; only http and https can be tried")
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        with socket.create_connection((parts.hostname, port), timeout=5):
+        proxy = _proxy(parts.scheme, parts.hostname)
+        with socket.create_connection(proxy or (parts.hostname, port), timeout=5) as connection:
+            if proxy:
+                return Check("notify", name, "ok", f"the proxy {proxy[0]} can be reached")
+            if parts.scheme == "https":
+                import ssl
+
+                ssl.create_default_context().wrap_socket(connection, server_hostname=parts.hostname).close()
             return Check("notify", name, "ok", f"{parts.hostname} can be reached")
     except (OSError, ValueError) as error:
+        refused = getattr(error, "verify_message", "")
+        if refused:
+            hint = "SSL_CERT_FILE names further authorities"
+            return Check("notify", name, "wrong", f"its certificate was refused: {refused}", hint)
         return Check("notify", name, "wrong", f"it cannot be reached: {error}", "look at the address and the firewall")
+
+
+def _proxy(scheme: str, host: str) -> tuple[str, int] | None:
+    """The proxy that a delivery goes through, None where it goes straight."""
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies, proxy_bypass
+
+    address = getproxies().get(scheme, "")
+    if not address or proxy_bypass(host):
+        return None
+    parts = urlsplit(address if "://" in address else f"http://{address}")
+    return (parts.hostname, parts.port or 80) if parts.hostname else None
 
 
 def _server(settings: Settings) -> Iterator[Check]:

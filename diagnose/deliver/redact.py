@@ -6,7 +6,7 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, cast
 
-from diagnose.deliver.secret_names import is_secret, no_value, strength
+from diagnose.deliver.secret_names import is_said, is_secret, no_value, strength
 from diagnose.deliver.secret_shapes import MASK, mask_shapes
 from diagnose.read.lazy import Lazy
 
@@ -17,19 +17,23 @@ T = TypeVar("T")
 _QUOTE = r"""(?:\\{0,3}["'])"""
 _NAME = Lazy(
     rf"""(?<![\w$%.-])(?P<name>-{{0,2}}[A-Za-z_](?:[\w-]|\.(?=\w)){{1,80}}+)
-    (?:{_QUOTE}?+[ \t]{{0,3}}+\]?+[ \t]{{0,3}}+(?:=>|:=|[=:](?!=)|%3D)[ \t]{{0,3}}+
+    (?:{_QUOTE}?+[ \t]{{0,3}}+\]?+[ \t]{{0,3}}+(?:=>|:=|[=:](?!=)|%3D)[ \t]{{0,3}}+(?:\[(?!masked\]))?+
+      |[ \t]{{1,3}}+\.{{3,100}}+[ \t]{{1,3}}+
+      |(?P<column>{_QUOTE}?+(?:[ \t]{{0,40}}+(?:\||->)[ \t]{{0,40}}+|\t{{1,9}}+))
       |{_QUOTE}?+\s{{0,40}}+,?+\s{{0,40}}+{_QUOTE}?+value{_QUOTE}?+[ \t]{{0,3}}+[:=][ \t]{{0,3}}+
       |{_QUOTE}[ \t]{{0,3}}+,[ \t]{{0,3}}+(?={_QUOTE})
-      |(?P<option>(?<=[\w.-])(?:{_QUOTE}?+,?+[ \t]{{1,3}}+)(?=[^\s-])))""",
+      |(?P<option>(?<=[\w.-])(?:{_QUOTE}?+,?+\s{{1,40}}+)(?=[^\s-])))""",
     re.VERBOSE,
 )
 _VALUE = Lazy(
-    r"""(?:[bru]{1,2}(?=["']))?+
+    r"""(?:!!?\w{1,40}[ \t]{1,3})?+(?:[bru]{1,2}(?=["']))?+
     (?:(?P<escaped>\\{1,3}["'])(?P<a>[^\n]*?)(?=(?P=escaped)|\n|\Z)
       |(?P<quote>["'])(?P<b>(?:[^\\\n]|\\[^\n])*?)(?=(?P=quote)|\n|\Z)
       |(?P<c>(?:[^\s"'`]|["'`](?![\s,;:)\]}]|\Z))+))""",
     re.VERBOSE,
 )
+# Colours as terminals take them, as syslog, JSON and `cat -v` write them, and with their first byte lost.
+_COLOR = Lazy(r"(?:\x1b|\\x1b|\\u001b|\\033|\\e|\#033|\^\[)\[[0-9;:]{0,20}[mK]|\[[0-9;]{1,20}m", re.IGNORECASE)
 _LONGEST, _LONGEST_WEAK = 4096, 300  # characters of a value
 _REST = Lazy(r"""[^\s"']*""")  # of a value that is longer than that
 _MASKED = Lazy(r"(?:[\w.:-]{1,24}…)?\[masked\]")
@@ -44,8 +48,13 @@ def redact(value: T) -> T:
 
 
 def redact_text(text: str) -> str:
-    """Mask the secrets in `text`: by their shape (`hf_…`), by their place (a URL, a header), and by their name."""
-    return _mask_named(mask_shapes(text))
+    """Mask the secrets in `text`: by their shape (`hf_…`), by their place (a URL, a header), and by their name.
+
+    Colours go where something is masked: a code between a name and its value would hide one from the other.
+    """
+    plain = _COLOR.sub("", text) if "[" in text else text
+    masked = _mask_named(mask_shapes(plain))
+    return text if masked == plain else masked
 
 
 def _mask_named(text: str) -> str:
@@ -63,10 +72,14 @@ def _mask_named(text: str) -> str:
             continue
         first, last = found.span("a" if found["escaped"] else "b" if found["quote"] else "c")
         value = text[first:last]
-        if _MASKED.match(value):
+        if _MASKED.match(value.lstrip("({<`'\"")):
             continue
         if found["c"] is not None:
             value = value.rstrip(",;)]" if "{" in value else ",;)]}")
+            if is_said(value) and not option:
+                continue
+        if head["column"] and (len(value) < 8 or not any(map(str.isdigit, value))):  # a heading, a description
+            continue
         if not is_secret(head["name"], value, option=option):
             continue
         parts += [text[done:first], MASK]

@@ -19,13 +19,14 @@ _STRONG = Lazy(
     r"registry|npm|pypi|twine|user|service|deploy|personal|oauth2?|jwt|csrf|xsrf|private|aws|azure|gcp|google|client|"
     r"admin|webhook|join|bootstrap)_?token$"
 )
-_UPPER = Lazy(r"[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASS|PASSWD|PASSWORD|CREDENTIALS?)")
+_UPPER = Lazy(r"[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASS|PASSWD|PASSWORD|CREDENTIALS?|_PWD)")
 _WEAK = Lazy(r"(?:^|_)(?:token|key|signature|sig|auth|pwd)$")
 # Tokens of a vocabulary, keys of a cache: the words that models and programs use for other things.
 _ORDINARY = Lazy(
     r"(?:^|_)(?:pad|eos|bos|unk|mask|cls|sep|eod|special|image|video|audio|next|stop|start|end|max|min|num|per|first|last|"
     r"reserved|think|tool|prefix|suffix|public|primary|foreign|sort|cache|partition|group|routing|dict|state|query)_"
-    r"(?:token|key)s?$|_(?:file|path|dir|env|name|type|len|length|size|count|idx|index|mode|format|ttl|timeout)$"
+    r"(?:token|key)s?$|_(?:file|path|dir|env|name|type|len|length|size|count|idx|index|mode|format|ttl|timeout|"
+    r"error|exception|warning)s?$"
 )
 _LIBRARIES = Lazy(r"(?:NCCL|CUDA|PYTORCH|NVTE|TORCH|NVSHMEM|UCX|OMPI|PMIX|TOKENIZERS)_")
 _NONE = Lazy(
@@ -33,6 +34,24 @@ _NONE = Lazy(
     r"|\$(?:\{[^}]*\}|\([^)]*\)|[a-z_]\w*)|\[masked\]",
     re.IGNORECASE,
 )
+# What is said about a secret: `password: authentication failed`, `credentials: expired`.
+_SAID_WORDS = (
+    "a access absent an and are authentication authorization bad be being by cannot could denied did does empty enter "
+    "error exception expired failed failure file for forbidden from has have header in incorrect invalid is login "
+    "malformed may mismatch missing must no none not of ok on or permission please prompt refresh refused rejected "
+    "required revoked run set should the this to too unable unauthorized unavailable unknown unset unsupported use "
+    "user using validation was were with wrong you your"
+)
+_SAID = frozenset(_SAID_WORDS.split())
+_EXCEPTION = Lazy(r"[A-Z]\w*(?:Error|Exception|Warning)")
+# Where a program's own line is shown, the value is what it computes: os.environ["X"], args.token, getenv(…).
+_CODE = Lazy(
+    r"(?:os|self|args|cfg|config|settings|env|kwargs|opts|options|hparams|FLAGS)(?:\.[A-Za-z_]\w*)+(?:[(\[].*)?"
+    r"|(?:getenv|getattr|getpass|input|str|len|repr)\(.*",
+    re.DOTALL,
+)
+_PATH = Lazy(r"~?(?:/[\w.@+-]+){2,}/?|\.{1,2}(?:/[\w.@+-]+)+/?")
+_KEY_LIKE = Lazy(r"(?=\w*\d)(?=\w*[a-z])(?=\w*[A-Z])\w{16,}")
 _UUID = Lazy(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _RANDOM = Lazy(r"(?=[^0-9]*[0-9][^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_~.-]{12,4096}")
 _WORDS = Lazy(r"[./~]|[a-z0-9]*[a-z][a-z0-9]*(?:[._/-][A-Za-z0-9]+)+$|(?:0x)?[0-9a-f]+$|[\d.e+-]+$")
@@ -60,6 +79,16 @@ def is_secret(name: str, value: str, *, option: bool = False) -> bool:
     if how == "strong":
         return "pass" in name.lower() or not (value.isdigit() and len(value) < 6)
     return how == "weak" and looks_random(value, hexadecimal="token" in name.lower())
+
+
+def is_said(value: str) -> bool:
+    """Whether an unquoted value is no value but a word about it, code that computes it, or the path of a file."""
+    bare = value.strip(".,;:!?()")
+    if bare.isalpha() and bare.lower() in _SAID:
+        return True
+    if _EXCEPTION.fullmatch(bare) or _CODE.fullmatch(value):
+        return True
+    return _PATH.fullmatch(value) is not None and _KEY_LIKE.search(value) is None
 
 
 def no_value(value: str) -> bool:

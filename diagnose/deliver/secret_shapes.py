@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from diagnose.deliver.secret_names import is_said, looks_random
 from diagnose.read.lazy import Lazy
 
 MASK = "[masked]"
@@ -11,7 +12,7 @@ MASK = "[masked]"
 # Prefixes that their makers document, so that leaked tokens can be found. The prefix stays: it says what to revoke.
 _PREFIXED = Lazy(
     r"(?<![A-Za-z0-9_])(?:"
-    r"(?P<a>hf_|api_org_|gh[pousr]_|npm_|dckr_pat_|lin_api_|r8_|gsk_|sk_live_|rk_live_)[A-Za-z0-9]{16,4096}(?![\w-])"
+    r"(?P<a>hf_|api_org_|gh[pousr]_|do[opr]_v1_|npm_|dckr_pat_|lin_api_|r8_|gsk_|sk_live_|rk_live_)[A-Za-z0-9]{16,4096}(?![\w-])"
     r"|(?P<g>github_pat_|glpat-|gldt-|nvapi-|pypi-|wandb_v1_|xox[abcdeoprs]-|xapp-|ya29\.|AIza|SG\.|hvs\.|tgp_v1_|pul-)"
     r"(?=[\w.=-]{0,200}\d)[\w.=-]{14,4096}"
     r"|(?P<h>dapi)[0-9a-f]{32}"
@@ -28,8 +29,8 @@ _PEM_SIZE = 16_384  # characters of a key; longer ones are cut there
 _BASE64_LINE = Lazy(r"(?:^|(?<=[\s:|>]))([A-Za-z0-9+/]{60,76}={0,2})(?=[ \t]*$)", re.MULTILINE)
 _HEADER = Lazy(
     r"((?:(?:proxy-)?authorization|x-api-key|x-auth-token|x-vault-token|private-token|api-key|(?:set-)?cookie)"
-    r"""(?:\\{0,3}["'])?\s{0,3}[:=,]\s{0,3}(?:[bru]?\\{0,3}["'])?(?:(?:bearer|basic|token|digest|aws4-hmac-sha256|splunk)\s{1,3})?)"""
-    r"""(?!\[masked\])[^\s"'\\][^\n"'\\]{3,4096}""",
+    r"""(?:\\{0,3}["'])?\s{0,3}[:=,]\s{0,3}(?:[bru]?\\{0,3}["'])?(?:(?:bearer|basic|token|digest|aws4-hmac-sha256|splunk)\s{1,3})?+)"""
+    r"""(?!\[masked\])((?P<first>[^\s"'\\]++)[^\n"'\\]{0,4096})(?<=....)""",
     re.IGNORECASE,
 )
 _BEARER = Lazy(r"""\b(bearer\s{1,3})(?=[^\s"']{0,200}\d)[A-Za-z0-9._~+/=-]{12,4096}""", re.IGNORECASE)
@@ -62,6 +63,14 @@ _SPOKEN = Lazy(
     re.IGNORECASE,
 )
 
+# `Incorrect API key provided: …`, `token … is invalid`: words, and then something that looks like a key.
+_TOLD = Lazy(
+    r"(\b(?:(?:api|access|secret|auth|private)[ _-]{1,2}(?:key|token)|token|password|secret|credentials?)s?"
+    r"(?:\s{1,3}(?:provided|given|is|was|value|id)){0,2}\s{0,3}[:=]?\s{1,3}[\"'`(\[<]{0,2})([\w+/=~.-]{12,512})",
+    re.IGNORECASE,
+)
+_TELLERS = ("key", "token", "password", "secret", "credential")
+
 # Every alternative of _SPOKEN holds one of these.
 _SPEAKERS = ("login", "sshpass", "curl", "identified", " -p", "<", "password", "passphrase")
 
@@ -79,11 +88,13 @@ def mask_shapes(text: str) -> str:
     text = _PREFIXED.sub(_prefix, text)
     lower = text.lower()
     if any(word in lower for word in ("authorization", "-key", "-token", "cookie")):
-        text = _HEADER.sub(rf"\1{MASK}", text)
+        text = _HEADER.sub(_header, text)
     if "bearer" in lower:
         text = _BEARER.sub(rf"\1{MASK}", text)
     if any(word in lower for word in _SPEAKERS):
         text = _SPOKEN.sub(rf"\1{MASK}", text)
+    if any(word in lower for word in _TELLERS):
+        text = _TOLD.sub(_told, text)
     return text
 
 
@@ -92,6 +103,10 @@ def _keys(text: str) -> str:
     parts: list[str] = []
     done = 0
     while (head := _PEM.search(text, done)) is not None:
+        if text.startswith(MASK, head.end()):
+            parts.append(text[done : head.end()])
+            done = head.end()
+            continue
         end = text.find("-----END ", head.end(), head.end() + _PEM_SIZE)
         if end < 0:
             body = _PEM_BODY.match(text, head.end())
@@ -104,6 +119,15 @@ def _keys(text: str) -> str:
 def _base64(match: re.Match[str]) -> str:
     kinds = (str.isdigit, str.islower, str.isupper)
     return MASK if all(any(map(kind, match[1])) for kind in kinds) else match[0]
+
+
+def _told(match: re.Match[str]) -> str:
+    value = match[2].rstrip(".")
+    return f"{match[1]}{MASK}{match[2][len(value) :]}" if looks_random(value, hexadecimal=True) else match[0]
+
+
+def _header(match: re.Match[str]) -> str:
+    return match[0] if is_said(match["first"]) else f"{match[1]}{MASK}"
 
 
 def _prefix(match: re.Match[str]) -> str:

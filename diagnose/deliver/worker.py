@@ -13,7 +13,12 @@ from typing import Any
 from diagnose.deliver.task import Announced, Task
 
 # Isolated, so that a file of the training job that is called like a module of Python's is never imported.
-_BOOT = "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from diagnose.deliver.worker import main; main()"
+# The alarm ends it where whoever asked was killed and can end it no more.
+_BOOT = (
+    "import json,signal,sys; signal.alarm(int(sys.argv[2])); sys.path[:]=json.loads(sys.argv[1]);"
+    " from diagnose.deliver.worker import main; main()"
+)
+_SLACK = 10  # seconds that the alarm comes after the time box
 _LARGEST = 16 * 1024 * 1024  # bytes of an answer
 
 
@@ -23,7 +28,7 @@ def run_boxed(task: Task, seconds: float) -> Announced:
     KeyboardInterrupt and what signal handlers raise end the process, too, and are passed on.
     """
     folders = [path for path in sys.path if os.path.isabs(path)]
-    command = [sys.executable, "-I", "-c", _BOOT, json.dumps(folders)]
+    command = [sys.executable, "-I", "-c", _BOOT, json.dumps(folders), str(int(seconds) + _SLACK)]
     try:
         process = subprocess.Popen(
             command,

@@ -45,6 +45,7 @@ Metrics = Literal["all", "sampled", "off"]
 _HEAD = HEADS[0].decode()
 _Read = TypeVar("_Read")
 _FIRST_BRIEF, _LAST_BRIEF = 6, 2  # lines that each reader gets of a source that is read briefly
+_HEAD_LINES, _HEAD_FEW = 60, 15  # lines at the beginning in which its speakers, and its first time, are looked for
 LARGE = 2 * PART  # bytes of a file that is scanned in parts
 _ABOVE = 3  # lines before a traceback of which one may tell its time
 _TALK = 4  # lines after a traceback that are looked at to see whether its speaker went on
@@ -100,7 +101,7 @@ def collect(
             result = merged(parts, index, probe.database)
             result.sampled = left_out
         else:
-            result = scan(stream, index, probe.database, sampled, always, most)
+            result = scan(stream, index, probe.database, sampled, always, most, _FIRST_BRIEF if brief else None)
         text = Text(stream, index, source)
         record = record_of(source, probe, result, text, meters, stream.modified, brief=brief)
         return told.placed(record) if told else record
@@ -240,7 +241,7 @@ class _Collector:
         if self._brief:
             hits = _few(hits)
         for hit in hits:
-            yield readers[hit.key], self._text.line_at(hit.start, at=hit.at)
+            yield readers[hit.key], self._text.line_at(hit.start, at=hit.at, number=hit.number)
 
     def _steps(self) -> list[Step]:
         read = self._meter.steps(self._text, few=self._brief)
@@ -250,7 +251,11 @@ class _Collector:
         return sorted(steps, key=lambda step: step.start)
 
     def _who_and_when(self, record: SourceRecord, tail: Sequence[Line]) -> None:
-        head = [self._text.line_at(0), *self._text.after(self._text.line_at(0), 60)] if record.bytes else []
+        head = (
+            [self._text.line_at(0), *self._text.after(self._text.line_at(0), _HEAD_FEW if self._brief else _HEAD_LINES)]
+            if record.bytes
+            else []
+        )
         moments = [moment_of(line, self._modified) for line in (*head, *tail)] + [step.time for step in record.steps]
         times = [moment for moment in moments if moment is not None]
         record.first_time, record.last_time = min(times, default=None), max(times, default=None)

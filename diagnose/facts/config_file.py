@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from diagnose.catalogue.condition import VERSIONS
+from diagnose.classes import replace
 from diagnose.facts.commandline import read_command
 from diagnose.facts.environment import dumped, exported, variables
 from diagnose.facts.errors import ConfigFileError as ConfigFileError
-from diagnose.facts.model import Observation, Value
+from diagnose.facts.model import Observation, SourceRecord, Value
 from diagnose.facts.names import canonical, normalise
 from diagnose.facts.secrets import hide
 from diagnose.facts.settings import Setting, deepspeed, sectioned
@@ -20,7 +21,7 @@ from diagnose.facts.values import parse_value
 from diagnose.facts.versions import pinned_core, versions_in
 from diagnose.read.clean import clean
 from diagnose.read.lazy import Lazy
-from diagnose.read.model import Evidence
+from diagnose.read.model import Evidence, Source
 
 LARGEST = 4 * 1024 * 1024  # bytes of a file that are read
 _NODES, _DEEP = 20_000, 40  # of a YAML or JSON document
@@ -53,6 +54,20 @@ def read_config_file(path: str) -> list[Observation]:
     if ending in _SHELL or text.startswith("#!") or re.search(r"(?m)(?:^|\s)--[a-z][\w-]+", text):
         return list(_script(path, text))
     return list(_nested(_yaml(path, text, json=text.lstrip().startswith("{")), path))
+
+
+def read_launch_script(source: Source) -> SourceRecord:
+    """Read the script that a launcher wrote beside the logs; what cannot be read stands in the record's problems."""
+    record = SourceRecord(source.path, source.kind)
+    try:
+        text = _content(source.path)
+        found = list(_script(source.path, text))
+    except ConfigFileError as error:
+        record.problems.append(str(error))
+        return record
+    record.bytes, record.lines = len(text.encode()), text.count("\n")
+    record.observations = [replace(each, origin="launch-script") for each in found]
+    return record
 
 
 def read_env_file(path: str) -> list[Observation]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from diagnose.read.lazy import Lazy
 
-_KEYS = "prompt|completion|instruction|question|answer|response|conversations|messages|input_ids|chosen|rejected"
+_KEYS = (
+    "prompt|completion|instruction|question|answer|response|conversations|messages|input_ids|chosen|rejected|"
+    "text|content|url|role"
+)
 _DATA = Lazy(rf'\{{["\'](?:{_KEYS})["\']: |\{{.{{1,200}}?, ?["\'](?:{_KEYS})["\']: ')
 
 

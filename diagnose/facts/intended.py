@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -17,6 +18,8 @@ FRAMEWORKS = ("megatron-core", "megatron-lm", "megatron-bridge", "nemo")
 COMMAND = "command-line"  # the path that arguments are quoted under
 _FLAG = Lazy(r"(?:^|\s|['\"(])--[A-Za-z][\w-]+")
 _OVERRIDE = Lazy(r"(?:^|\s|['\"])\+{0,2}(?:model|train|ddp|optimizer|rng|dist)\.\w+=")
+_KEY = Lazy(r"\+{0,2}[A-Za-z_][\w./]{0,200}")
+_PYTHON = Lazy(r"(?:cfg|config)\.([\w.]{1,200})(?: {1,9}(?==))?(=?.{0,2000})", re.DOTALL)
 _DOCUMENTS = frozenset({".yaml", ".yml", ".json", ".toml"})
 _SECTIONS = (
     *("config.train.", "config.ddp.", "config.rerun_state_machine.", "config.dist.", "config.checkpoint."),
@@ -56,16 +59,34 @@ def intended_facts(
 
 
 def _from_arguments(arguments: Sequence[str]) -> list[Observation]:
-    tokens = words(arguments[0]) if len(arguments) == 1 else list(arguments)
+    tokens = _tokens(arguments)
     if not tokens:
         return []
     evidence = hide_evidence(Evidence(COMMAND, 1, " ".join(tokens)[:2000]))
-    return list(read_command(tokens, evidence, "config-file"))
+    found = list(read_command(tokens, evidence, "config-file"))
+    if not found:
+        raise ValueError(f"{' '.join(tokens)[:200]!r} holds no setting. Write --flag value, or section.key=value.")
+    return found
+
+
+def _tokens(arguments: Sequence[str]) -> list[str]:
+    """Split a command line that is one text, and join overrides that are written as in Python: `cfg.model.fp8 = x`."""
+    found: list[str] = []
+    lone = len(arguments) == 1 and not _PYTHON.fullmatch(arguments[0])
+    for token in words(arguments[0]) if lone else arguments:
+        if line := _PYTHON.fullmatch(token):
+            token = f"{line[1]}{line[2]}"
+        open_end = found and found[-1].endswith("=") and _KEY.fullmatch(found[-1][:-1])
+        if open_end or (found and token.startswith("=") and _KEY.fullmatch(found[-1])):
+            found[-1] += token
+        else:
+            found.append(token)
+    return found
 
 
 def _text(config: str | Path | None, arguments: Sequence[str]) -> str:
     """Return the text whose form tells the framework; a document of nested keys tells it by its keys."""
-    text = "\n".join(arguments)
+    text = "\n".join(_tokens(arguments))
     if config is not None and Path(config).suffix.lower() not in _DOCUMENTS:
         with open(config, encoding="utf-8", errors="replace") as file:
             text = f"{file.read(LARGEST)}\n{text}"

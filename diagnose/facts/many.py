@@ -21,7 +21,8 @@ _BATCH = 8_000_000  # bytes of small files that one task reads
 _BATCH_FILES = 64
 _METERED, _LEAST_METERED = 256_000_000, 512_000  # bytes whose numbers are read, of all sources, and of one at least
 _CLOSELY = 32  # sources that are read with all their facts; of the others, those that are printed again count little
-_BRIEFLY = 1000  # of those others it is the last block of a file whose numbers are read
+_MANY, _CLOSELY_OF_MANY = 256, 8
+_BRIEFLY = 64_000  # bytes of those others whose numbers are read whole; of larger ones half as much, the end
 _DIED = "the process that read it died (was memory short?); nothing of it is known"
 
 Progress = Callable[[int, int], None]  # bytes that were read, bytes in all
@@ -63,6 +64,10 @@ def _most(sources: Sequence[Source]) -> int:
     return min(ALL_UP_TO, max(_LEAST_METERED, _METERED // max(1, len(sources))))
 
 
+def _closely(count: int) -> int:
+    return _CLOSELY if count <= _MANY else _CLOSELY_OF_MANY
+
+
 def _size(source: Source) -> int:
     if source.content is not None:
         return len(source.content)
@@ -83,7 +88,7 @@ def _one_by_one(
     records: list[SourceRecord] = []
     read = 0
     for source, size in zip(sources, sizes, strict=True):
-        brief = len(records) >= _CLOSELY
+        brief = len(records) >= _closely(len(sources))
         most = _BRIEFLY if brief else _most(sources)
         records.append(collect(source, probe, stdin=stdin, metrics=metrics, most=most, brief=brief))
         read += size
@@ -124,7 +129,7 @@ def _planned(sources: Sequence[Source], sizes: Sequence[int], probe: Probe, jobs
         batch.append(index)
         weight = sum(sizes[each] for each in batch)
         if weight >= _BATCH or len(batch) >= _BATCH_FILES or index == rest[-1]:
-            chosen = [(sources[each], each >= _CLOSELY) for each in batch]
+            chosen = [(sources[each], each >= _closely(len(sources))) for each in batch]
             task = plan.add(partial(_batch, chosen, probe, metrics, _most(sources)), weight)
             plan.files.update({each: (task, place) for place, each in enumerate(batch)})
             batch = []

@@ -20,6 +20,7 @@ _FORMS: tuple[tuple[str, Lazy], ...] = tuple(
         ("phase", r"\[(?P<text>[^\[\]]{1,200})\] datetime: "),
         ("eval", r"validation loss at (?P<text>[^|]{1,200})\|"),
         ("eval", r"validation: iteration (?P<number>\d{1,15})/"),
+        ("eval", r"\| {0,40}tasks {0,40}\|version\|"),  # the table that ends an evaluation of lm-eval
         ("saved", r"(?<!un)successfully saved checkpoint from iteration\s{1,12}(?P<number>\d{1,15})"),
         ("save", r"scheduled an async checkpoint save at iteration\s{1,12}(?P<number>\d{1,15})"),
         ("saved", r"\[torch\] saved \S{0,400}?global_step(?P<number>\d{1,15})"),
@@ -114,6 +115,7 @@ MILESTONES = Reader(
         b"] datetime: ",
         b"alidation loss at ",
         b"Validation: iteration ",
+        b"|Version|",
         b"aving checkpoint",
         b"aved checkpoint",
         b"aving model checkpoint",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from diagnose.classes import dataclass, field
@@ -77,7 +78,7 @@ class SourceRecord:
     last_time: float | None = None
     lanes: dict[str, int] = field(default_factory=dict)  # speaker -> last line number seen (sampled on large inputs)
     ranks: list[int] = field(default_factory=list)  # global ranks seen in prefixes, sorted
-    voices: dict[int, Evidence] = field(default_factory=dict)  # rank -> its last words, in a log of several ranks
+    voices: Mapping[int, Evidence] = field(default_factory=dict)  # rank -> its last words, in a log of several ranks
     held: Held = "no"  # each speaker's words stand together ("apart"), by rank ("sorted"): position tells no order
     surveys: list[Survey] = field(default_factory=list)  # the numbers of its iteration lines, and what they show
     cut: bool = False  # the log ends in mid-line

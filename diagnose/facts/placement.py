@@ -15,8 +15,19 @@ from diagnose.read.model import Line
 
 KEY = "run.placement"
 _RANKS = Lazy(r"global_ranks=\[([\d, ]{1,2000})\]")
-_COMM = Lazy(r"\brank (\d{1,7}) n[Rr]anks (\d{1,7}) cudaDev (\d{1,4}) ")
+_COMM = Lazy(
+    r"\brank (\d{1,7}) n[Rr]anks (\d{1,7}) cudaDev (\d{1,4}) (?:nvmlDev \d{1,4} )?(?:busId (?:0x)?([0-9a-f]{1,9})\b)?"
+)
 _LEAST = 2  # ranks: the smallest communicator that may be that of the whole job
+
+
+def pci_of(text: str) -> str:
+    """Write a GPU's PCI address as "0000:1b:00", from NCCL's `1b000` (hexadecimal) or the kernel's `0000:1B:00.0`."""
+    parts = text.lower().partition(".")[0].split(":")
+    if len(parts) == 1:
+        digits = text.lower().zfill(9)
+        parts = [digits[:4], digits[4:6], digits[6:8]]
+    return ":".join(["0000", *parts][-3:])[-10:]
 
 
 def _read(text: TextView, line: Line) -> Iterator[Observation]:
@@ -29,6 +40,8 @@ def _read(text: TextView, line: Line) -> Iterator[Observation]:
         found: dict[str, Value] = {"rank": int(comm[1]), "world": int(comm[2]), "local": int(comm[3])}
         if line.node:
             found["node"] = line.node
+        if comm[4]:
+            found["pci"] = pci_of(comm[4])
         yield Observation(KEY, found, text.evidence(line), "nccl")
 
 

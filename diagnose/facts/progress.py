@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,12 +15,13 @@ from diagnose.read.clean import clean
 from diagnose.read.labels import LABEL
 from diagnose.read.model import Evidence
 
-FIRST, LAST = 20, 200
-LAST_ALONE = 60  # where no line has a rank's label
+FIRST, LAST = 12, 200
+LAST_ALONE = 36  # where no line has a rank's label
 FIRST_FEW, LAST_FEW = 2, 12
 _LONGEST = 2000  # bytes of a progress line that are kept
 _TAIL = 600  # bytes before a match in which its line begins
 _DENSE = 50  # progress lines in a chunk
+_TRIED, _FAR = 4 * FIRST, 8192  # places that are tried to tell that a chunk is full of a format, and bytes between
 _CHECKED = FIRST + LAST  # candidates at each end of a chunk that are looked at more closely
 # All begin with a literal: then the search runs at memory speed. Lines of these formats need no second look.
 _STRICT = (
@@ -43,16 +45,32 @@ class _Mark:
 
 
 @dataclass(slots=True)
+class _Dense:
+    """The marks of a chunk that is full of progress lines: cut out each time they are asked for."""
+
+    data: bytes
+    places: list[int] | None  # None: not looked for yet
+    offset: int
+    first_line: int
+
+    def last(self, count: int) -> Iterator[_Mark]:
+        """Yield the last marks."""
+        if self.places is None:
+            self.places = _places(self.data)[0][-LAST:]
+        return _marks(self.data, self.places[-count:], self.offset, self.first_line)
+
+
+@dataclass(slots=True)
 class ProgressMeter:
     """A scan meter for iteration lines of every framework.
 
     Chunks are searched with native code; only the first and the last lines are parsed, when `steps` is called. `count`
-    is the number of progress lines in the chunks that were fed.
+    is about the number of progress lines in the chunks that were fed.
     """
 
     count: int = 0
     _first: list[_Mark] = field(default_factory=list)
-    _last: deque[tuple[int, Iterable[_Mark]]] = field(default_factory=deque)  # how many marks, and the marks
+    _last: deque[tuple[int, _Dense | list[_Mark]]] = field(default_factory=deque)  # how many marks, and the marks
     _kept: int = 0  # marks in `_last`
     _seen: int = -1  # offset of the last place: a chunk may repeat the end of the one before
 
@@ -64,6 +82,16 @@ class ProgressMeter:
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         """Search one chunk of whole lines that starts at byte `offset` with line number `first_line` (0: not known)."""
         data = bytes(chunk)
+        room = FIRST - len(self._first)
+        full = _full(data) if offset > self._seen else None
+        if full is not None:
+            count, latest, form = full
+            early = [match.start() for match in itertools.islice(form.finditer(data), room)]
+            self._first += _marks(data, early, offset, first_line)
+            self._seen = offset + latest
+            self.count += count
+            self._keep(LAST, _Dense(data, None, offset, first_line))
+            return
         places, count = _places(data)
         self.count += count
         if places and offset + places[0] <= self._seen:
@@ -71,31 +99,43 @@ class ProgressMeter:
         if not places:
             return
         self._seen = offset + places[-1]
-        room = FIRST - len(self._first)
         if room:
             self._first += _marks(data, places[:room], offset, first_line)
         late = places[room:][-LAST:]
         if not late:
             return
-        marks: Iterable[_Mark] = _marks(data, late, offset, first_line)
         # A dense chunk is held as it is, and cut into lines only if it is still among the last at the end.
-        self._last.append((len(late), marks if len(late) >= _DENSE else [*marks]))
-        self._kept += len(late)
+        dense = _Dense(data, late, offset, first_line)
+        self._keep(len(late), dense if len(late) >= _DENSE else [*dense.last(LAST)])
+
+    def _keep(self, count: int, marks: _Dense | list[_Mark]) -> None:
+        self._last.append((count, marks))
+        self._kept += count
         while self._kept - self._last[0][0] >= LAST:
             self._kept -= self._last.popleft()[0]
 
     def steps(self, text: TextView, *, few: bool = False) -> list[Step]:
         """Parse what was kept, by position: at most `FIRST` first and `LAST` last lines, fewer where one speaks.
 
-        To be called once. `few` parses a few of them only.
+        `few` parses a few of them only.
         Megatron Bridge prints a step's throughput on a line of its own before the iteration line; the two are one step.
         """
-        last = [mark for _, marks in self._last for mark in marks][-LAST:]
-        if not any(LABEL.match(mark.raw) for mark in last):
-            last = last[-LAST_FEW if few else -LAST_ALONE :]
+        last = self._late(LAST_FEW if few else LAST)
+        if not few and not any(LABEL.match(mark.raw) for mark in last):
+            last = last[-LAST_ALONE:]
         return _merged(
             step for mark in (*self._first[: FIRST_FEW if few else FIRST], *last) if (step := _step(text, mark))
         )
+
+    def _late(self, count: int) -> list[_Mark]:
+        """Give the last marks, and cut no chunk into lines for more of them."""
+        found: list[_Mark] = []
+        for _, marks in reversed(self._last):
+            wanted = count - len(found)
+            if wanted <= 0:
+                break
+            found = [*(marks.last(wanted) if isinstance(marks, _Dense) else marks[-wanted:]), *found]
+        return found
 
 
 def _places(data: bytes) -> tuple[list[int], int]:
@@ -114,6 +154,23 @@ def _places(data: bytes) -> tuple[list[int], int]:
             seen[start] = place
     found = list(seen.values())
     return found, len(found) * len(candidates) // len(ends) if ends else 0
+
+
+def _full(data: bytes) -> tuple[int, int, re.Pattern[bytes]] | None:
+    """About how many lines of a strict format a chunk has, where the last is, and its form; None unless very many."""
+    for guard, form in _STRICT:
+        places: list[int] = []
+        at = len(data)
+        for tried in range(1, _TRIED + 1):
+            at = data.rfind(guard, max(0, at - _FAR), at)
+            if at < 0:
+                break
+            if form.match(data, at):
+                places.append(at)
+            if len(places) == FIRST:
+                count = data.count(guard) * FIRST // tried
+                return (count, places[0], form) if count > FIRST + 2 * LAST else None
+    return None
 
 
 def _piece(data: bytes, place: int) -> tuple[int, int]:

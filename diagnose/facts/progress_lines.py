@@ -68,7 +68,7 @@ _LOSS = Lazy(rf"(?<![\w/])(?:(?:train|lm|total|avg|running)[ _-]?)?loss['\"]?[ :
 _EXTRA = Lazy(
     rf"(?<!\w)(grad[_ ]norm|lr|learning[_ ]rate|tflops|mfu|tps|loss[_ ]scale)[ :=]{{1,3}}({NUMBER})", re.IGNORECASE
 )
-_EVALUATION = Lazy(r"validation|\beval|\bval[_ ]|\btest[_ ]", re.IGNORECASE)
+_EVALUATION = Lazy(r"validation|\beval|\bval[_ ]|\btest[_ ]", re.IGNORECASE, needs=("val", "test"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,13 @@ def _megatron(body: str) -> Progress | None:
     metrics: dict[str, float] = {"total": float(found[2])}
     losses = False
     for item in found[3].split("|"):
-        name, colon, value = item.strip().rpartition(":")
-        name = name.strip().lower()
+        name, colon, value = item.rpartition(":")
         if not colon:
             name, _, value = item.strip().rpartition(" ")
-            name = name.strip().lower()
         number = _number(value)
         if number is None:
             continue
+        name = name.strip().lower()
         losses = losses or ("loss" in name and "scale" not in name)
         if name in _NAMES:
             metrics[_NAMES[name]] = number
@@ -205,13 +204,12 @@ def _generic(body: str) -> Progress | None:
 
 
 def _number(text: str | None) -> float | None:
-    text = (text or "").strip()
-    if text in {"True", "False"}:
-        return float(text == "True")
+    text = (text or "")[:60]
     try:
-        return float(text[:60])
+        return float(text)
     except ValueError:
-        return None
+        text = text.strip()
+        return float(text == "True") if text in {"True", "False"} else None
 
 
 def _whole(number: float) -> int | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
+from itertools import repeat
+from operator import add, mul
 
 from diagnose.classes import dataclass, field
 from diagnose.read.model import Evidence
@@ -65,13 +67,15 @@ class Series:
         for name, column in self.values.items():
             if len(column) % 2:
                 column.append(column[-1])
-            pairs = zip(column[::2], column[1::2], strict=True)
+            first, second = column[::2].tolist(), column[1::2].tolist()
             if name in _LARGEST:  # an infinite value, and one that is not a number, must stay visible
-                merged = [a if a >= b or a != a else b for a, b in pairs]
-            elif name in _SUMMED:
-                merged = [a + b for a, b in pairs]
+                merged = [a if a >= b or a != a else b for a, b in zip(first, second, strict=True)]
+            elif first == second and name not in _SUMMED:
+                merged = first
             else:
-                merged = [(a + b) / 2 for a, b in pairs]
+                merged = list(map(add, first, second))
+                if name not in _SUMMED:
+                    merged = list(map(mul, merged, repeat(0.5)))
             self.values[name] = array("d", merged)
         self.every *= 2
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from diagnose.classes import dataclass
 
-_SELDOM = ("skipped", "nan", "batch")  # metrics that seldom change
+SELDOM = ("skipped", "nan", "batch")  # metrics that seldom change
 _N = r"([-+]?[\d.]{1,20}(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf|NaN|NAN|INF)\w{0,6})"
 
 
@@ -130,12 +130,12 @@ def columns_of(form: Form, data: bytes, *, only_times: bool = False) -> Columns 
         return _by_lines(form, data)
     values: dict[str, Sequence[float]] = {}
     for metric, expression, factor in form.fields[: 1 if only_times else None]:
-        if metric in _SELDOM and (same := _constant(expression, data, count)) is not None:
+        if metric in SELDOM and (same := _constant(expression, data, count)) is not None:
             values[metric] = array("d", [same * factor]) * count
             continue
         found = counted if expression is form.fields[0][1] else re.findall(expression, data)
         if len(found) == count:
-            values[metric] = _floats(found, factor)
+            values[metric] = floats(found, factor)
         elif found:
             return _by_lines(form, data)
     return Columns(numbers, values)
@@ -187,7 +187,8 @@ def _by_lines(form: Form, data: bytes) -> Columns | None:
     return Columns(numbers, dict(values)) if numbers else None
 
 
-def _floats(found: Sequence[bytes], factor: float) -> array[float]:
+def floats(found: Sequence[bytes], factor: float) -> array[float]:
+    """Read numbers, and bring them to their unit by a factor; what is none becomes NaN."""
     try:
         values = array("d", map(float, found))
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from diagnose.facts.reader import TextView
 from diagnose.facts.series import MOST, Series
 from diagnose.facts.series_clock import Clock, Tick, bars, stamped
 from diagnose.facts.series_forms import FORMS, STEP_TIME, Columns, Form, columns_of, number_of
+from diagnose.facts.series_rows import Rows
 from diagnose.read.clean import clean
 from diagnose.read.model import Evidence, Line
 from diagnose.read.prefix import split
@@ -40,7 +42,9 @@ class _Lane:
 
     def add(self, piece: _Piece, columns: Columns) -> None:
         self.pieces.append(replace(piece, first=len(self.series)))
-        if self.series.every > 1:
+        if self.series.every > 1 and columns.values.keys() == {"ms"}:
+            columns = _means(columns, self.series.every)
+        elif self.series.every > 1:
             more = Series(self.series.form)
             more.append(columns.numbers, columns.values)
             while more.every < self.series.every:
@@ -61,6 +65,7 @@ class SeriesMeter:
 
     def __init__(self) -> None:
         self._lanes: dict[str, _Lane] = {}
+        self._rows = Rows()
         self._fed = 0
         self._chunk = 0
         self._looked = 0
@@ -91,7 +96,9 @@ class SeriesMeter:
 
     def _read(self, form: Form, data: bytes, offset: int, line: int) -> None:
         thin = self._fed > FULL and self._chunk % FULL_EVERY != 0 and form.fields[0][0] == "ms"
-        columns = columns_of(form, data, only_times=thin)
+        columns = None if thin else self._rows.read(form, data)
+        if columns is None:
+            columns = columns_of(form, data, only_times=thin)
         if columns is None:
             return
         if form.number is None:
@@ -101,7 +108,7 @@ class SeriesMeter:
         elif _several_speak(columns.numbers) and self._looked < _CLOSE_LOOKS:
             self._apart(form, data, offset)
             return
-        if form.name == "megatron" and STEP_TIME.guard in data and "tflops" not in columns.values and not thin:
+        if form.name == "megatron" and not thin and "tflops" not in columns.values and STEP_TIME.guard in data:
             rates = [number_of(text) for text in re.findall(STEP_TIME.fields[1][1], data)]
             if len(rates) == len(columns.numbers):
                 columns.values["tflops"] = rates
@@ -175,6 +182,14 @@ class SeriesMeter:
     def _piece(self, series: Series, index: int) -> _Piece:
         lane = next(lane for lane in self._lanes.values() if lane.series is series)
         return lane.pieces[max(0, bisect_right(lane.pieces, index, key=lambda piece: piece.first) - 1)]
+
+
+def _means(columns: Columns, every: int) -> Columns:
+    """Merge the step times of a chunk at once: means of so many lines each."""
+    times = [*columns.values["ms"]]
+    times += times[-1:] * (-len(times) % every)
+    sums = map(sum, zip(*[iter(times)] * every, strict=True))
+    return Columns(columns.numbers[::every], {"ms": array("d", [total / every for total in sums])})
 
 
 def _head(form: Form, data: bytes, line: int) -> tuple[int, bytes]:

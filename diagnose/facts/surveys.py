@@ -25,27 +25,28 @@ _TELLING = Lazy(
 )
 
 
-def surveys_of(meter: SeriesMeter, text: TextView) -> list[Survey]:
+def surveys_of(meter: SeriesMeter, text: TextView, *, brief: bool = False) -> list[Survey]:
     """Measure the series that a meter collected, the longest first.
 
-    Arguments: the meter, after the whole source was fed; the text, to show the lines.
+    Arguments: the meter, after the whole source was fed; the text, to show the lines; `brief` leaves out the lines
+    around what changed, for one of very many sources that say the same.
     """
     found: list[Survey] = []
     for series in meter.series()[:MOST]:
         if len(series) >= _SHORTEST:
             series.rank = meter.line(series, 0, text).rank
-            found.append(_survey(series, meter, text))
+            found.append(_survey(series, meter, text, brief=brief))
     for each in found:
         each.series.close()
     return found
 
 
-def _survey(series: Series, meter: SeriesMeter, text: TextView) -> Survey:
+def _survey(series: Series, meter: SeriesMeter, text: TextView, *, brief: bool) -> Survey:
     def show(index: int) -> Evidence:
         return meter.show(series, index, text)
 
     def around(index: int) -> tuple[Evidence, ...]:
-        return telling(meter, series, index, text)
+        return () if brief else telling(meter, series, index, text)
 
     def start(index: int) -> int:
         return meter.line(series, index, text).start

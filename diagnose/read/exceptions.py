@@ -35,7 +35,19 @@ Note Hint Epoch Step Loss Rank Iteration Info Debug Warn Warning Error Usage Tim
 _NOT_TYPES = frozenset(_NOT_TYPES_WORDS.split())
 
 # A type that ordinary words are not taken for, where no traceback's head stands before it.
-_PLAIN = Lazy(r"[A-Z]\w*[a-z]\w*(?:Error|Exception|Failed|Iteration)|error")
+_PLAIN = Lazy(r"[A-Z]\w*[a-z]\w*(?:Error|Exception|Failed|Iteration)|OSError|IOError|error")
+
+# `Type('text')` as `repr` writes an exception; an OSError's number stands before the text.
+_REPR = Lazy(
+    r"((?:[A-Za-z_]\w*\.){0,30}[A-Z]\w{0,120})\((?:(\d{1,5}), )?"
+    r"(?:'((?:[^'\\]|\\.){0,8000})'|\"((?:[^\"\\]|\\.){0,8000})\")"
+    r"(?:, [^()]{0,400})?,?\)",
+    re.DOTALL,
+    needs=("(",),
+)
+_OPENS = Lazy(r"\b(?:[A-Za-z_]\w{0,120}\.){0,8}[A-Z]\w{0,120}\((?:\d{1,5}, )?['\"]", needs=("('", '("', ", '", ', "'))
+_REPORTS = Lazy(r"(?i).{0,200}\b(?:fail(?:ed|ure)?|fatal|crash(?:ed)?|errors?|exception|aborted)\b[^'\"(\[]{0,60}$")
+_SOFTENS = Lazy(r"(?i)\b(?:warn\w*|retr(?:y|ied|ying)|attempt|skip\w*|ignor\w*|raise|except|expected)\b")
 
 # A line that begins like this is no part of an exception's message.
 _OTHER = Lazy(
@@ -48,7 +60,7 @@ _OTHER = Lazy(
     r"|Fatal Python error|Exception (?:ignored|in thread) "
     r"|(?:Current t|T)hread 0x[0-9a-f]+|Process \S+:$|(?:Aborted|Killed|Terminated|Segmentation fault|Bus error)\b"
     r"|[\w.-]+:\d+:\d+ \[\d+\] |\+ [\w./]|(?:Failures:|Root Cause )|\[exiting program|\[(?:after|before) [a-z]"
-    r"|> [a-z]|saving checkpoint|\S{1,300}\.pyx?:\d+: \w+:|#+ |\*\*\* "
+    r"|> [a-z]|```|saving checkpoint|\S{1,300}\.pyx?:\d+: \w+:|#+ |\*\*\* "
 )
 _AFTER_BLANK = Lazy(
     r"Set TORCH|from user code|You can suppress|For |Please |Hint|Note|See |frame #\d|C\+\+ |Last error"
@@ -84,6 +96,34 @@ def headless(words: str) -> tuple[str, str] | None:
         return None
     last = found[0].partition("(")[0].rpartition(".")[2]
     return found if _PLAIN.fullmatch(last) and (last != "error" or "." in found[0]) else None
+
+
+def printed(words: str) -> tuple[str, str] | None:
+    """Read words that are nothing but an exception as `repr` writes it: `RuntimeError('CUDA error: …')`.
+
+    Returns its type and its text, in which line ends are real ones.
+    """
+    match = _REPR.match(words)
+    if match is None or match.end() < len(words.rstrip(" .,;")) or not _PLAIN.fullmatch(match[1].rpartition(".")[2]):
+        return None
+    text = match[3] if match[3] is not None else match[4]
+    text = text.replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
+    return match[1], f"[Errno {match[2]}] {text}" if match[2] else text
+
+
+def reported(words: str) -> tuple[str, str] | None:
+    """Read an exception that a line ends with, in `repr`'s form, behind words that report a failure."""
+    found = printed(words)
+    if found is not None:
+        return found
+    opened = _OPENS.search(words, 0, 400)
+    if opened is None:
+        return None
+    begin = opened.start()
+    before = words[:begin]
+    if not _REPORTS.match(before) or _SOFTENS.search(before):
+        return None
+    return printed(words[begin:])
 
 
 def is_other(words: str) -> bool:

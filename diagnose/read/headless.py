@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from diagnose.read import exceptions as words
+from diagnose.read.clean import strip_escapes
 from diagnose.read.model import Line, Traceback
 from diagnose.read.text import Text
 from diagnose.read.traceback import as_traceback
 from diagnose.read.unit import Unit, Verdict
 
 _TAIL = 64 * 1024
-_BEGINS = re.compile(rb'File "|(?:Error|Exception|Failed|Iteration|error)(?:\([\w.]{1,200}\))?:')
+_BEGINS = re.compile(rb'File "|(?:Error|Exception|Failed|Iteration|error)(?:(?:\([\w.]{1,200}\))?:|\()')
 _GOES_ON = (Verdict.TAKEN, Verdict.SKIPPED)
 
 
@@ -31,21 +32,27 @@ def read_headless(text: Text, before: Line | None = None, limit: int = 120) -> l
             continue
         open_units.pop(line.lane, None)
         begun = _begin(line)
-        if begun is not None:
+        if begun is None:
+            continue
+        units.append(begun)
+        if begun.final is None or words.headless(line.body.strip()):  # what `repr` wrote ends with its line
             open_units[line.lane] = begun
-            units.append(begun)
     return [as_traceback(text, unit, {}) for unit in units if unit.final and (unit.frames or before is None)]
 
 
 def _holds_none(text: Text, limit: int) -> bool:
     """Is it plain, from the bytes alone, that the last lines hold no exception and no frame?"""
     data = text.end(_TAIL)
-    return data.count(b"\n") > limit and b"\x1b" not in data and _BEGINS.search(data) is None
+    if data.count(b"\n") <= limit:
+        return False
+    lines = data.rsplit(b"\n", limit + 1)
+    data = b"\n".join(lines[1:])
+    return _BEGINS.search(strip_escapes(data) if b"\x1b" in data else data) is None
 
 
 def _begin(line: Line) -> Unit | None:
     said = line.body.strip()
-    found = words.headless(said)
+    found = words.headless(said) or words.reported(said)
     if found is None and words.FILE.match(said) is None:
         return None
     unit = Unit(line)

@@ -14,6 +14,7 @@ class Kind(StrEnum):
     KERNEL = "kernel"  # dmesg, journalctl -k, /var/log/kern.log
     SLURM = "slurm"  # slurmctld.log, slurmd.log, scontrol show job
     ERROR_FILE = "error_file"  # torchrun's error.json
+    SCRIPT = "script"  # the script that a launcher wrote for this very job, beside its logs
     FLIGHT_RECORDER = "flight_recorder"  # a dump of PyTorch's collectives: nccl_trace_rank_3
 
 

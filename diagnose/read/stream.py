@@ -6,7 +6,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import BinaryIO, Self
 
@@ -14,6 +14,7 @@ from diagnose.classes import dataclass
 from diagnose.read.codecs import CodecError, Reader, Rewound, decoder_for
 from diagnose.read.keep import Keeper
 from diagnose.read.model import Source
+from diagnose.read.quote import MOST, unquoted
 
 CHUNK = 256 * 1024
 LONG_LINE = 1024 * 1024  # bytes: a longer line is cut
@@ -38,6 +39,7 @@ class ByteStream:
         self.size = 0  # bytes, decompressed; final once all chunks were taken
         self.modified: float | None = None  # last change of the file, seconds since the epoch
         self.seekable = False  # True: every byte can be read at any time
+        self.margins: Mapping[int, str] = {}  # what was taken off quoted lines, by their numbers; see read/quote.py
 
     def chunks(self, size: int = CHUNK, *, start: int = 0, end: int | None = None) -> Iterator[Chunk]:
         """Yield the source from `start` up to `end` in chunks of about `size` bytes that end with a line."""
@@ -163,6 +165,8 @@ class PipedStream(ByteStream):
             parts.append(part)
             missing -= len(part)
         data = parts[0] if len(parts) == 1 else b"".join(parts)
+        if self._reader is None and not self.size and (bare := unquoted(data)) is not None:
+            data, self.margins = bare.data, bare.margins
         self._kept.add(data)
         self.size = self._kept.size
         return data
@@ -210,7 +214,11 @@ def open_stream(source: Source, *, stdin: BinaryIO | None = None) -> ByteStream:
         os.close(fd)
         return _failed(source, f"could not be read: {error.strerror or error}")
     if regular and decoder_for(head) is None:
-        return PlainStream(source, fd)
+        stream = PlainStream(source, fd)
+        if stream.size > MOST or unquoted(stream.read(0, stream.size)) is None:
+            return stream
+        os.lseek(fd, 0, os.SEEK_SET)
+        return _pipe(source, os.fdopen(fd, "rb"), owned=True)
     return _pipe(source, os.fdopen(fd, "rb"), owned=True)
 
 
@@ -218,8 +226,8 @@ def _pipe(source: Source, raw: BinaryIO, *, owned: bool) -> ByteStream:
     handles = (raw,) if owned else ()
     try:
         head = raw.read(6)
-        rewound = Rewound(head, raw)
         opener = decoder_for(head)
+        rewound = Rewound(head, raw)
         reader: Reader = opener(rewound) if opener else _Direct(rewound)  # type: ignore[arg-type]
     except CodecError as error:
         return _failed(source, f"could not be read: {error}", *handles)

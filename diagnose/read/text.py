@@ -6,6 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator
 
+from diagnose.read import structured
 from diagnose.read.clean import clean
 from diagnose.read.index import LineIndex
 from diagnose.read.model import Clock, Evidence, Line, Source
@@ -17,6 +18,7 @@ SHOWN = 8192  # bytes of one line that are decoded
 _PAGE = 64 * 1024
 _PAGES = 48  # kept pages: 3 MB
 _LINES = 1024  # kept lines
+_LABELS = 160  # bytes of labels before a structured entry
 _HEAD = 1024  # bytes in which a line's prefixes are looked for
 _TASK = re.compile(rb"^(\d{1,6}): ?\[(rank|[a-z]+)(\d{1,6})\]:", re.MULTILINE)
 
@@ -183,13 +185,24 @@ class Text:
             if begin > start:
                 head = first.partition(b"\r")[0]
         text = clean(raw).replace("\r", "")
+        found = self._entry(start, end) if end - start > SHOWN else None
+        if found is not None:
+            return self._line(start, end, number, text, found)
         found = split(text, near=self._stream.modified)
         if head is not None:
             found = _with_head(found, split(clean(head), near=self._stream.modified))
         return self._line(start, end, number, text, found)
 
+    def _entry(self, start: int, end: int) -> Prefix | None:
+        """Read a structured entry that is longer than what is shown of a line."""
+        if b'{"' not in self._bytes(start, min(end, start + _LABELS)) or end - start > structured.LONGEST:
+            return None
+        found = split(clean(self._stream.read(start, end)), near=self._stream.modified)
+        return found if found.unwrapped else None
+
     def _line(self, start: int, end: int, number: int, text: str, found: Prefix) -> Line:
         source = self.source
+        text = self._stream.margins.get(number, "") + text
         rank = found.rank
         if found.task is not None and rank == found.task and not self._labels_are_ranks():
             rank = None

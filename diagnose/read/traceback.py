@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from diagnose.classes import replace
 from diagnose.read import exceptions as words
 from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line, Traceback
@@ -20,7 +21,8 @@ _LOGGED = Lazy(
     r"(?:^|[\s\[|:-])(?:ERROR|WARNING|WARN|CRITICAL|EXCEPTION|FATAL)(?:$|[\s\]|:])"
     r"|^\[?[WEF]\d{3,4} \d\d:\d\d:|^\[NeMo [WE] "
 )
-_IGNORED = Lazy(r"Exception ignored (?:in|on|while)\b")
+# The feeder of a queue is a thread whose pipe is closed under it when a program ends.
+_IGNORED = Lazy(r"Exception (?:ignored (?:in|on|while)\b|in thread QueueFeederThread)")
 _TABLE_RANK = Lazy(r"\s*rank\s*: (\d+) \(local_rank: (\d+)\)")
 _TABLE_HOST = Lazy(r"\s*host\s*: (\S+)")
 
@@ -56,6 +58,9 @@ class _Reader:
     def feed(self, line: Line) -> None:
         self.seen = line.start
         lane = line.lane
+        if "\n" in line.body:
+            self._packed(line)
+            return
         if lane not in self.speakers and not line.body.strip() and self.lane in self.speakers:
             lane = self.lane
         self.lane = lane
@@ -76,6 +81,27 @@ class _Reader:
             self._line(speaker, lane, line)
         if line.number - self.checked >= 64:
             self._drop_silent(line.number)
+
+    def _packed(self, line: Line) -> None:
+        """Read the exceptions that a structured entry carries: all their lines are one line of the log."""
+        lane, known = line.lane, len(self.units)
+        if lane in self.speakers:
+            self._close(lane)
+        for body in line.body.split("\n") if line.start in self.wanted else ():
+            part = replace(line, body=body, end=line.start + len(body))
+            head = words.HEAD.match(body) if words.HEAD_WORDS in body else None
+            speaker = self.speakers.get(lane)
+            if head is not None:
+                speaker = speaker or self.speakers.setdefault(lane, _Speaker(line))
+                if speaker.unit is not None:
+                    self._finish(speaker.unit)
+                self._open(speaker, part, head)
+            elif speaker is not None:
+                self._line(speaker, lane, part)
+        if lane in self.speakers:
+            self._close(lane)
+        for unit in self.units[known:]:
+            unit.logged = True
 
     def _drop_silent(self, number: int) -> None:
         self.checked = number

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
+from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
 from diagnose.read.lazy import Lazy
+from diagnose.read.model import Kind
 from diagnose.reason.choice import choose
 from diagnose.reason.incident import Incident
 from diagnose.reason.result import Attempt
 
 # torchrun's agent names its own pid before the file; it reports one failing worker for each attempt.
 _AGENT = Lazy(r"(\d+) torch/distributed/elastic|torch\.distributed\.elastic")
+# The job's number in a name: `slurm-4350.out`, `4350.err`, `log-NAME_4350_0.out`, `NAME-4350_3.log` (array task).
+_JOB = Lazy(r"(?:^|[._/-])(\d{3,9})(?:[._]\d{1,4}){0,2}\.(?:out|err|log|txt)$")
+_CANCELLED = Lazy(r"slurmstepd[\w.-]*: error: \*\*\* (?:JOB|STEP) .{1,300} CANCELLED AT \d")
+_GRACE = 120.0  # seconds after such a word in which the dying job may still print
+_OVERLAP = 5.0  # seconds by which the logs of two jobs after one another may overlap
+_Run = tuple[int, int]  # a job and its attempt
 
 
-def _marks(found: Sequence[Incident]) -> dict[int, list[int]]:
+def part_jobs(records: Sequence[SourceRecord]) -> list[SourceRecord]:
+    """Number the attempts of logs whose names tell different jobs that ran one after another.
+
+    A folder often holds the logs of all submissions of a job. Where their times overlap they are left as they are.
+    """
+    runs: dict[_Run, list[int]] = {}
+    for index, record in enumerate(records):
+        job = _JOB.search(record.path) if record.kind is Kind.LOG and record.rank is None else None
+        if job:
+            runs.setdefault((int(job[1]), record.attempt or 0), []).append(index)
+    spans = {run: _span([records[index] for index in own]) for run, own in runs.items()}
+    known = sorted((span, run) for run, span in spans.items() if span is not None)
+    apart = len(known) == len(spans) and all(a[1] <= b[0] + _OVERLAP for (a, _), (b, _) in pairwise(known))
+    if len({job for job, _ in runs}) < 2 or not apart:
+        return list(records)
+    numbers = {index: number for number, (_, run) in enumerate(known) for index in runs[run]}
+    return [replace(each, attempt=numbers.get(index, each.attempt)) for index, each in enumerate(records)]
+
+
+def _span(records: Sequence[SourceRecord]) -> tuple[float, float] | None:
+    times = [time for each in records for time in (each.first_time, each.last_time) if time is not None]
+    return (min(times), max(times)) if times else None
+
+
+def _marks(found: Sequence[Incident], records: Sequence[SourceRecord]) -> dict[int, list[int]]:
     """List, for each source, the offsets after which a new attempt runs."""
-    marks: dict[int, list[int]] = {}
+    marks = _requeues(found, records)
     ends: dict[tuple[int, str], list[int]] = {}
     for each in found:
         if each.pattern and each.pattern.marks == "restart":
@@ -31,19 +64,75 @@ def _marks(found: Sequence[Incident]) -> dict[int, list[int]]:
     return marks
 
 
-def number_attempts(found: Sequence[Incident], records: Sequence[SourceRecord]) -> int:
-    """Write into each incident which attempt it belongs to; return the number of the last one that reports anything.
+def _requeues(found: Sequence[Incident], records: Sequence[SourceRecord]) -> dict[int, list[int]]:
+    """List the offsets of the scheduler's words that it ended a job which made progress again long after them."""
+    ends: dict[int, list[Incident]] = {}
+    for each in found:
+        if each.own_time is not None and _CANCELLED.search(each.evidence.text):
+            ends.setdefault(each.source, []).append(each)
+    marks: dict[int, list[int]] = {}
+    for source, told in ends.items():
+        steps = [(step.start, step.time) for step in records[source].steps if step.time is not None]
+        for each, following in zip(told, [*told[1:], None], strict=True):
+            until = following.start if following else float("inf")
+            again = (each.own_time or 0.0) + _GRACE
+            if any(each.start < start < until and time > again for start, time in steps):
+                marks.setdefault(source, []).append(each.start)
+    return marks
 
-    Attempts come from paths (torchrun's `attempt_1`) or, inside one log, from a pattern that marks a restart and from
-    the agent's reports of failed workers.
+
+def number_attempts(found: Sequence[Incident], records: Sequence[SourceRecord]) -> int:
+    """Write into each incident which attempt it belongs to; return the number of the last one.
+
+    An attempt that reports nothing counts as the last one only where it reached its end. Attempts come from paths
+    (torchrun's `attempt_1`) or, inside one log, from a pattern that marks a restart and from the agent's reports of
+    failed workers.
     """
     numbered = {index: record.attempt for index, record in enumerate(records) if record.attempt is not None}
     offset = max(numbered.values(), default=0)
-    marks = _marks(found)
+    begins = _begins(records)
+    marks = _marks(found, records)
+    shared: dict[int, list[Incident]] = {}
     for each in found:
         passed = sum(1 for start in marks.get(each.source, ()) if start < each.start)
         each.attempt = numbered.get(each.source, offset if not marks.get(each.source) else 0) + passed
-    return max((each.attempt for each in found if each.role not in ("advice", "progress")), default=0)
+        if begins and each.source not in numbered and not marks.get(each.source):
+            shared.setdefault(each.source, []).append(each)
+    for told in shared.values():
+        _by_time(told, begins)
+    last = max((each.attempt for each in found if each.role not in ("advice", "progress")), default=0)
+    return max(last, *(number for index, number in numbered.items() if _ended_well(records[index])), 0)
+
+
+def _ended_well(record: SourceRecord) -> bool:
+    if any(step.kind == "exit" and step.number == 0 for step in record.steps):
+        return True
+    last = next((step for step in reversed(record.steps) if step.kind == "iteration"), None)
+    return last is not None and last.number is not None and last.number >= last.metrics.get("total", float("inf"))
+
+
+def _begins(records: Sequence[SourceRecord]) -> dict[int, float]:
+    """Return when each attempt began; nothing where there is one only, or where that is not known of all."""
+    begins: dict[int, float] = {}
+    numbers = {record.attempt for record in records if record.attempt is not None}
+    for record in records:
+        if record.attempt is not None and record.first_time is not None:
+            begins[record.attempt] = min(record.first_time, begins.get(record.attempt, record.first_time))
+    times = [begins[number] for number in sorted(begins)]
+    return begins if len(numbers) > 1 and begins.keys() == numbers and times == sorted(times) else {}
+
+
+def _by_time(told: Sequence[Incident], begins: Mapping[int, float]) -> None:
+    """Place what a file says that lived through all attempts: a batch script's output, a daemon's or a kernel's log.
+
+    A line without a time belongs to the next one that has a time, for such a file only grows.
+    """
+    number = max(begins)
+    for each in sorted(told, key=lambda each: each.start, reverse=True):
+        if each.own_time is not None:
+            begun = [attempt for attempt, begin in begins.items() if begin <= each.own_time]
+            number = max(begun, default=min(begins))
+        each.attempt = number
 
 
 def earlier_attempts(found: Sequence[Incident], last: int) -> tuple[Attempt, ...]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnose.classes import dataclass, field
+from diagnose.classes import dataclass, field, replace
+from diagnose.read.lazy import Lazy
+from diagnose.reason.consequence import TRAINS
 from diagnose.reason.incident import Group, Incident
 from diagnose.reason.straggler import odd_rank
 
 # Clocks of two hosts are trusted to this many seconds, those of one file to the order of its lines.
 _TOLERANCE = 2.0
+_STEP, _TASK = Lazy(r"slurmstepd[\w.-]*: error: "), Lazy(r"(?:srun|sbatch): error: [^:]{1,200}: task \d")
 _CONFIRMS_WITHIN = 180.0  # seconds between a kernel's record and the word of the launcher that saw its effect
+_CONTAINER_WITHIN = 30.0  # the same where the process has one number in its container and another one in the kernel
 
 
 @dataclass(slots=True)
@@ -42,6 +46,7 @@ def choose(incidents: Sequence[Incident]) -> Choice:
     if odd is not None:  # the rank that differs is the one to look at, whoever spoke first
         root.incidents.sort(key=lambda each: each.rank != odd)
     choice.root = root
+    _name_the_task(root)
     for group in groups:
         if group is root:
             continue
@@ -50,7 +55,33 @@ def choose(incidents: Sequence[Incident]) -> Choice:
     choice.untold = bool(open_order)
     choice.later.sort(key=lambda group: group not in open_order)
     choice.confirmations = [each for each in incidents if _confirms(each, root)]
+    if not _conclusive(root) and choice.confirmations:
+        sure = any(_same_process(each, root) for each in choice.confirmations)
+        _prove(root.first, choice.confirmations, sure)
     return choice
+
+
+def _name_the_task(root: Group) -> None:
+    """Take rank and node of a step's failure from the scheduler's line that names the one task that ended of it."""
+    first = root.first
+    if first.rank is not None or first.node is not None or not _STEP.match(first.evidence.text):
+        return
+    told = {(each.rank, each.node) for each in root.incidents if each.node and _TASK.match(each.evidence.text)}
+    if len(told) == 1:
+        rank, node = told.pop()
+        first.evidence = replace(first.evidence, rank=rank, node=node)
+
+
+def _prove(symptom: Incident, records: Sequence[Incident], sure: bool) -> None:
+    """Let a symptom say what the records of its cause say; its line stays the one to point at."""
+    record = max(records, key=lambda each: len(each.event.captures) if each.event else 0)
+    if symptom.event is None or record.event is None:
+        return
+    captures = symptom.event.captures | record.event.captures
+    symptom.event = replace(record.event, captures=captures, evidence=symptom.evidence)
+    symptom.pattern = record.pattern
+    if record.pattern is not None and not sure:  # another process of that name may have been meant
+        symptom.pattern = replace(record.pattern, specificity="generic")
 
 
 def _open_order(root: Group, group: Group) -> bool:
@@ -86,10 +117,36 @@ def _confirms(record: Incident, root: Group) -> bool:
     """Tell whether a record proves the root: it names it, and process, node and time do not speak against it."""
     if record.pattern is None or record.role != "confirmation" or root.first.kind not in record.pattern.confirms:
         return False
-    killed = {pid for each in root.incidents if (pid := _pid(each)) is not None}
-    if killed and _pid(record) is not None and _pid(record) not in killed:
+    if not _same_process(record, root) and not _counted_apart(record, root):
         return False
     return any(_same_place(record, each) for each in root.incidents)
+
+
+def _same_process(record: Incident, root: Group) -> bool:
+    killed = {pid for each in root.incidents if (pid := _pid(each)) is not None}
+    return not killed or _pid(record) is None or _pid(record) in killed
+
+
+def _counted_apart(record: Incident, root: Group) -> bool:
+    """Tell whether a kill for a memory limit may be the job's although its process has another number there.
+
+    A container counts its processes by itself, from one; the kernel's record gives the number of the host, which is
+    higher. Then name, limit and moment have to do.
+    """
+    told = record.event.captures if record.event else {}
+    limit = "cgroup" in told.get("scope", "") or told.get("constraint") == "CONSTRAINT_MEMCG"
+    if not limit or not TRAINS.search(told.get("task", "")):
+        return False
+    numbers = [int(pid) for each in root.incidents if (pid := _pid(each)) is not None and pid.isdigit()]
+    if not numbers or max(numbers) >= int(told["pid"]):
+        return False
+    return any(_same_moment(record, each) for each in root.incidents)
+
+
+def _same_moment(a: Incident, b: Incident) -> bool:
+    if a.time is not None and b.time is not None:
+        return abs(a.time - b.time) <= _CONTAINER_WITHIN
+    return a.source == b.source
 
 
 def _pid(incident: Incident) -> str | None:

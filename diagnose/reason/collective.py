@@ -80,6 +80,8 @@ def _join_nameless(groups: dict[str, dict[int, State]]) -> None:
         same = [own[rank] for name, own in groups.items() if name and rank in own and own[rank].seq == state.seq]
         if len(same) == 1:
             same[0].op, same[0].sizes = same[0].op or state.op, same[0].sizes or state.sizes
+            if (state.evidence.path, state.evidence.line) < (same[0].evidence.path, same[0].evidence.line):
+                same[0].evidence = state.evidence
             del groups[""][rank]
     if not groups.get("", True):
         del groups[""]

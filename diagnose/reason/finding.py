@@ -56,7 +56,7 @@ def make_finding(
         pattern=pattern.id,
         title=title,
         category=pattern.category,
-        role=pattern.role,
+        role="root" if pattern.role == "confirmation" else pattern.role,
         confidence=confidence,
         why=why,
         evidence=tuple(evidence),

@@ -60,11 +60,12 @@ class Forecast:
 
 @dataclass(slots=True)
 class _Held:
-    """A pattern that holds: what decided it in the newest of the releases that it holds for."""
+    """A pattern that holds: what decided it in the newest of the releases that go by the most of what was given."""
 
     pattern: Pattern
     outcome: Outcome
     releases: list[Release]
+    shown: Release
     depends_on: tuple[str, ...] = ()
 
 
@@ -79,14 +80,12 @@ class _Judge:
         self.releases = releases_for(framework, self.given)
         self.worlds = [(release, self._constructed([release])) for release in self.releases]
 
-    def _constructed(self, releases: Sequence[Release]) -> Facts:
-        """Give the configuration as the newest of the releases would hold it: defaults below, its changes on top."""
-        core = releases[-1].core
-        seen = self.seen
-        if len(self.releases) > 1:
-            # Where nobody says which release it is, a setting speaks only for those releases that know it.
-            unknown = unknown_to(core)
-            seen = [each for each in seen if each.key not in unknown]
+    def _constructed(self, releases: Sequence[Release], shown: Release | None = None) -> Facts:
+        """Give the configuration as one of the releases, the newest, would hold it: defaults, its changes on top."""
+        core = (shown or releases[-1]).core
+        # Where nobody says which release it is, a setting speaks only for those releases that know it.
+        unknown = unknown_to(core) if len(self.releases) > 1 else frozenset()
+        seen = [each for each in self.seen if each.key not in unknown]
         known = [
             *constructed_defaults(core, self.framework),
             *spanning(releases),
@@ -108,15 +107,19 @@ class _Judge:
             for release, facts in self.worlds:
                 outcome = evaluate(condition, EventScope(facts, pattern, None, frozenset(), {}))
                 before = found.get(name)
-                if outcome.answer:
-                    holding = [*(before.releases if before and not before.depends_on else []), release]
-                    found[name] = _Held(pattern, outcome, holding)
+                if outcome.answer and (before is None or before.depends_on):
+                    found[name] = _Held(pattern, outcome, [release], release)
+                elif outcome.answer and before is not None:
+                    before.releases.append(release)
+                    if _given(outcome) >= _given(before.outcome):
+                        before.outcome, before.shown = outcome, release
                 elif (undecided := _undecided(outcome, pattern)) and (before is None or before.depends_on):
-                    found[name] = _Held(pattern, outcome, [*(before.releases if before else []), release], undecided)
+                    holding = [*(before.releases if before else []), release]
+                    found[name] = _Held(pattern, outcome, holding, release, undecided)
         return list(found.values())
 
     def _foretold(self, held: _Held) -> Foretold:
-        facts = self._constructed(held.releases)
+        facts = self._constructed(held.releases, held.shown)
         told = ", ".join(words.fact(key, seen) for key, seen in _telling(held.outcome).items())
         if held.depends_on:
             why = f"It depends on {', '.join(held.depends_on)}, which nothing here says. Known: {told}."
@@ -180,6 +183,11 @@ def _undecided(outcome: Outcome, pattern: Pattern) -> tuple[str, ...]:
     if outcome.answer is not None or not missing or pattern.role != "root" or pattern.category in _NO_FAILURE:
         return ()
     return tuple(words.bare(name) for name in missing) if all(name.startswith(_OUTSIDE) for name in missing) else ()
+
+
+def _given(outcome: Outcome) -> int:
+    """Count the settings that somebody gave and that decided: some releases take one for another, or do not know it."""
+    return sum(seen.source not in ("default", "settled") for seen in outcome.used.values())
 
 
 def _telling(outcome: Outcome) -> dict[str, Seen]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
+from diagnose.facts.placement import pci_of
 from diagnose.reason.incident import Incident
-from diagnose.reason.placement import Worker, numbered_ranks, offsets_of
+from diagnose.reason.placement import Worker, gpus_of, numbered_ranks, offsets_of
 
 STOPPED = ("-15", "143")  # torchrun stopped these itself
 
@@ -16,6 +17,7 @@ def workers_of(incidents: Sequence[Incident]) -> dict[int, list[Worker]]:
     """Read the tables of failed workers, a list for each source."""
     tables: dict[int, list[Worker]] = {}
     first: dict[int, bool] = {}
+    hosts: dict[int, str] = {}
     for each in incidents:
         captures = each.event.captures if each.event and each.role == "wrapper" else None
         if captures is None:
@@ -26,7 +28,10 @@ def workers_of(incidents: Sequence[Incident]) -> dict[int, list[Worker]]:
             row = Worker(
                 each.start, rank, local_rank, time=each.time, attempt=each.attempt, first=first.get(each.source, False)
             )
+            row.node = hosts.pop(each.source, "")
             table.append(row)
+        elif captures.keys() == {"host"}:
+            hosts[each.source] = captures["host"]
         elif "exitcode" in captures and "local_rank" not in captures and table and not table[-1].exitcode:
             table[-1].exitcode, table[-1].pid = captures["exitcode"], captures.get("pid", "")
         elif each.evidence.text.lstrip().startswith("Root Cause"):
@@ -42,6 +47,7 @@ def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> 
     numbered = numbered_ranks(records)
     records = [replace(record, rank=numbered[at]) if at in numbered else record for at, record in enumerate(records)]
     everyone = [row for table in tables.values() for row in table]
+    gpus = gpus_of(records)
     for each in incidents:
         rank, node = each.rank, each.node
         record = records[each.source]
@@ -53,10 +59,37 @@ def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> 
         elif rank is None:
             table, offset = tables.get(each.source, []), offsets.get(each.source)
             rank = _rank(each, record, table, everyone, len(nodes) <= 1, offset)
+            rank = _holder(each, node, gpus) if rank is None else rank
         if (rank, node) != (each.rank, each.node):
             each.evidence = replace(each.evidence, rank=rank, node=node)
+    _settle(incidents, everyone)
     _date(incidents, everyone)
     return [_placed(record, offsets.get(index), len(nodes) <= 1) for index, record in enumerate(records)]
+
+
+def _holder(each: Incident, node: str | None, gpus: Mapping[tuple[str, str], int]) -> int | None:
+    """Return the rank whose GPU a kernel's record names by its PCI address."""
+    address = _captured(each, "pci") if each.daemon and gpus else None
+    if not address:
+        return None
+    pci = pci_of(address)
+    places = {place: rank for place, rank in gpus.items() if place[1] == pci and (not node or place[0] in ("", node))}
+    return next(iter(places.values())) if len(places) == 1 else None
+
+
+def _settle(incidents: Sequence[Incident], rows: Sequence[Worker]) -> None:
+    """Fill in the node of what a rank said where a launcher told on which node that rank ran."""
+    homes: dict[tuple[int, int], set[str]] = {}
+    for row in rows:
+        if row.node:
+            homes.setdefault((row.attempt, row.rank), set()).add(row.node)
+    for each in incidents:
+        if each.role == "wrapper" and each.rank is not None and _captured(each, "host") and each.node:
+            homes.setdefault((each.attempt, each.rank), set()).add(each.node)
+    for each in incidents:
+        told = homes.get((each.attempt, each.rank), set()) if each.rank is not None else set()
+        if each.node is None and len(told) == 1:
+            each.evidence = replace(each.evidence, node=next(iter(told)))
 
 
 def _date(incidents: Sequence[Incident], rows: Sequence[Worker]) -> None:

@@ -28,16 +28,17 @@ def missing_of(records: Sequence[SourceRecord], verdict: Verdict, root: Finding 
         found += _no_kernel_log(records, root.evidence[0].node if root.evidence else None)
     found += _ends_early(records)
     found.extend(f"{record.path} ends in mid-line" for record in records if record.cut and record.kind is Kind.LOG)
-    if verdict == "symptom_only" and root is None:
-        found.append("the logs of the other ranks and nodes, where the first failure must be")
     return tuple(found[:8])
 
 
 def _unheard(records: Sequence[SourceRecord], world: int | None) -> list[str]:
     """Name the ranks that have no file of their own where others have, and those of which no word is found anywhere."""
+    own = {record.rank for record in records if record.rank is not None}
+    if world is None and len(own) > 1:
+        world = max(own) + 1  # a gap in the numbers of the files
+        own = own if len(own) * 2 > world else set()
     if world is None or not 1 < world <= _LARGEST:
         return []
-    own = {record.rank for record in records if record.rank is not None}
     heard = own | {rank for record in records for rank in (*record.ranks, *record.voices)}
     absent = [rank for rank in range(world) if rank not in (own or heard)]
     if not heard or not absent or (not own and len(heard) * 2 < world):

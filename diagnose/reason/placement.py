@@ -26,6 +26,7 @@ class Worker:
     pid: str = ""
     time: float | None = None  # when the launcher saw it end
     attempt: int = 0
+    node: str = ""
     first: bool = False  # it stands under "Root Cause (first observed failure)"
 
 
@@ -60,6 +61,19 @@ def offsets_of(records: Sequence[SourceRecord], tables: Mapping[int, Sequence[Wo
         if near is not None:
             found[index] = near
     return found
+
+
+def gpus_of(records: Sequence[SourceRecord]) -> dict[tuple[str, str], int]:
+    """Return which rank holds the GPU at a node's PCI address, as NCCL told it of the whole job's communicator."""
+    held: dict[tuple[str, str], set[int]] = {}
+    for record in records:
+        for each in record.observations:
+            value = each.value
+            if each.key != KEY or not isinstance(value, dict) or "pci" not in value or not _is_world(record, value):
+                continue
+            if isinstance(rank := value.get("rank"), int):
+                held.setdefault((str(value.get("node") or record.node or ""), str(value["pci"])), set()).add(rank)
+    return {place: ranks.pop() for place, ranks in held.items() if len(ranks) == 1}
 
 
 def _told(record: SourceRecord) -> Iterator[int]:

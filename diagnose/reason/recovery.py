@@ -20,6 +20,9 @@ _DOUBTFUL = (_WENT_ON, _TALKED)
 _NEAR = 64 * 1024
 # PyTorch's excepthook puts the rank before the traceback of an exception that nobody caught.
 _UNCAUGHT = Lazy(r"\[rank\d+\]:")
+# Slurm's word that it ends a job or step; what stands behind it was still in a buffer.
+_ENDED = Lazy(r"^slurmstepd: error: .*(?:\bbeing killed\b|\bCANCELLED AT \d)")
+_LINGERS, _NEVER = 60.0, float("inf")  # seconds by which a process that is being ended may still write
 _NOTHING_DONE = Lazy(r"\b0%[ |]{1,400}0/\d")  # of a progress bar
 # Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.
 _TALK = 3
@@ -52,6 +55,15 @@ class Progress:
         if self._held and time is None:
             behind = [step for step in behind if step.lane.partition(" ")[0] == incident.label]
         return behind if any(not self._drawn_again(step) for step in behind) else []
+
+    def went_on_for_good(self, incident: Incident) -> bool:
+        """Tell whether steps after the scheduler's word are another step's or attempt's, not the rest of a buffer.
+
+        They reach the end that the run set itself, or their stamps are later than the word by more than a buffer holds.
+        """
+        behind, word = self.after(incident), incident.own_time
+        reached = any(step.number is not None and step.number >= step.metrics.get("total", _NEVER) for step in behind)
+        return reached or (word is not None and any(step.time and step.time - word > _LINGERS for step in behind))
 
     def _drawn_again(self, step: Step) -> bool:
         """Tell whether a step repeats the one before it: a progress bar is drawn once more when it is closed."""
@@ -113,6 +125,8 @@ def _forgive_the_restarted(incidents: Sequence[Incident]) -> None:
             ends[each.source] = each
     for each in incidents:
         end = ends.get(each.source)
+        if _ENDED.search(each.evidence.text):
+            continue  # whether the scheduler's word is taken back was decided before
         if end is not None and each.start < end.start and not each.recovered and each.category not in _LASTING:
             each.recovered = f"the launcher started the job again after {words.place(end.evidence)}, and it went on"
 
@@ -135,6 +149,8 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
         if later:
             return f"taken back by {words.place(later.evidence)}"
     if each.category in _LASTING or (each.pattern and each.pattern.lasting):
+        return ""
+    if _ENDED.search(each.evidence.text) and not progress.went_on_for_good(each):
         return ""
     if unit is not None and (_UNCAUGHT.search(unit.lane) or _ended_early(unit, progress)):
         return ""

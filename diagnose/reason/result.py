@@ -169,3 +169,4 @@ class Diagnosis:
     missing: tuple[str, ...] = ()  # what would make the answer surer
     attempts: tuple[Attempt, ...] = ()  # earlier attempts, the first first; the last one is what is diagnosed
     notes: tuple[Evidence, ...] = ()  # for an unknown failure: the last telling lines
+    provisional: bool = False  # the job had not ended when this was said

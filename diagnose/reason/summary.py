@@ -41,15 +41,16 @@ def _rootless(diagnosis: Diagnosis) -> str:
     if not diagnosis.fallout:
         return "The job failed, and no pattern knows how; the last telling lines are shown."
     first = diagnosis.fallout[0]
-    if diagnosis.verdict == "symptom_only":
-        by = f" ({words.ranks(first.ranks)})" if first.ranks else ""
-        return f"Only consequences are visible: {first.title}{by}. The cause must be in {_elsewhere(diagnosis)}."
     return f"The job failed: {first.title} ({words.place(first.first)}). Nothing in the log says why."
 
 
 def _elsewhere(diagnosis: Diagnosis) -> str:
     root = diagnosis.root_cause
+    if root is not None and root.role == "cascade" and root.category != "collective":
+        return "what the same rank and its children printed before, in the other ranks' logs and in the kernel log"
     if root is not None and root.category in ("node", "host-memory", "gpu-hardware"):
+        if not any(each.startswith("no kernel log") for each in diagnosis.missing):
+            return "the job's own logs"
         node = root.evidence[0].node
         return f"the kernel log of {node}" if node else "the kernel log of its node"
     unheard = next((each for each in diagnosis.missing if each.startswith(("no log of rank", "no word of rank"))), None)

@@ -31,7 +31,8 @@ _PLACES = tuple(
             r" in (?:load_state_dict|load_checkpoint|save_checkpoint)$",
         )),
         ("data", (
-            r"/data(?:sets?|loaders?)?/", r"data(?:set|loader|_loader|_utils)?s?\.py", r"dataset\w*\.py",
+            r"/data(?:sets?|loaders?)?/(?:[^/\s]+/)?[^/\s]+\.py\b",
+            r"data(?:set|loader|_loader|_utils)?s?\.py", r"dataset\w*\.py",
             r"/loader\.py",
             r"tokeniz\w*", r"collat\w+",
             r" in (?:__getitem__|collate\w*|read_\w+|tokenize\w*|load_batch|next_batch|get_batch\w*)$",

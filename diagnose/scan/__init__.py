@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnose.scan.database import Database
 from diagnose.scan.merge import merged
-from diagnose.scan.model import Anchor, Hit, Meter, ScanResult, Stretch
+from diagnose.scan.model import Anchor, Hit, Meter, ScanResult, Stretch, Watcher
 from diagnose.scan.parts import PART, parts_of, read_meters
 from diagnose.scan.sampler import ALL_UP_TO
 from diagnose.scan.scan import scan, scan_stretch
@@ -18,6 +18,7 @@ __all__ = [
     "Meter",
     "ScanResult",
     "Stretch",
+    "Watcher",
     "merged",
     "parts_of",
     "read_meters",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 LONG_LINE = 16 * 1024
 WINDOW = 4096
+_STEP = 4096  # bytes between two places whose line number is remembered
 
 
 class Block:
@@ -17,7 +20,7 @@ class Block:
         open_end: True where the last line goes on in the next chunk.
     """
 
-    __slots__ = ("_count", "_counted", "base", "data", "first_line", "line_start", "moved", "open_end")
+    __slots__ = ("_counts", "_places", "base", "data", "first_line", "line_start", "moved", "open_end")
 
     def __init__(self, data: bytes, base: int, first_line: int, line_start: int, open_end: bool) -> None:
         self.data = data
@@ -26,8 +29,8 @@ class Block:
         self.line_start = line_start
         self.open_end = open_end
         self.moved = False  # offsets of literals in it count without what escape codes take up
-        self._counted = 0
-        self._count = 0
+        self._places = [0]
+        self._counts = [0]  # newlines before each of these places
 
     def line(self, at: int) -> tuple[int, int]:
         """Start and end, in the block, of the line that holds the byte `at`; the newline is left out."""
@@ -54,9 +57,11 @@ class Block:
         return self.base + start if start else self.line_start
 
     def number(self, start: int) -> int:
-        """The number of the line that begins at `start`. Fast where it is asked with ascending values."""
-        if start < self._counted:
-            self._counted = self._count = 0
-        self._count += self.data.count(b"\n", self._counted, start)
-        self._counted = start
-        return self.first_line + self._count
+        """The number of the line that begins at `start`."""
+        known = bisect_right(self._places, start) - 1
+        place = self._places[known]
+        count = self._counts[known] + self.data.count(b"\n", place, start)
+        if start - place >= _STEP:
+            self._places.insert(known + 1, start)
+            self._counts.insert(known + 1, count)
+        return self.first_line + count

@@ -39,8 +39,11 @@ def find_all(data: bytes, find: Find, find_moved: Find) -> tuple[dict[int, list[
     found = find(data)
     raw = b"".join(data[start:end] for start, end in spans)
     clean = _scrub(raw)
+    hidden = find(clean)
+    if _sizes(hidden) == _sizes(find(raw)):
+        return found, False
     starts = _line_starts(raw)
-    for number, ends in _moved(raw, clean, find(clean)):
+    for number, ends in _moved(raw, clean, hidden):
         known = found.get(number, [])
         placed = set(known)
         settled = -1  # the first place is enough in a line that is looked at as a whole
@@ -57,6 +60,10 @@ def find_all(data: bytes, find: Find, find_moved: Find) -> tuple[dict[int, list[
                 settled = line
         found[number] = sorted(placed)
     return found, False
+
+
+def _sizes(found: dict[int, list[int]]) -> dict[int, int]:
+    return {number: len(ends) for number, ends in found.items()}
 
 
 def _any_between(ends: list[int], start: int, stop: int) -> bool:

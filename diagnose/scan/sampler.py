@@ -69,13 +69,25 @@ class Sampler:
         return self._turn % ONE_IN == 0
 
     def finish(self) -> None:
-        """Feed the last megabyte to those who have not seen it."""
+        """Feed the last megabyte, or what stands for it, to those who have not seen it."""
+        if self._held and (over := self._held_bytes - self._tail) > 0:
+            first, missed = self._held[0]
+            self._held[0] = (_behind(first, over), missed)
+            self.sampled = self.sampled or missed
         for block, _ in self._held:
             for number, end in enumerate(self._ends):
                 if block.base >= end:
                     self._feed(number, block)
         self._held.clear()
+        self._held_bytes = 0
 
     def _feed(self, number: int, block: Block) -> None:
         self._ends[number] = block.base + len(block.data)
         self._meters[number].feed(block.data, block.base, block.first_line)
+
+
+def _behind(block: Block, size: int) -> Block:
+    """Leave out about so many bytes at a block's beginning: whole lines, but never the last one."""
+    cut = block.data.rfind(b"\n", 0, min(size, len(block.data) - 1)) + 1
+    first_line = block.first_line and block.first_line + block.data.count(b"\n", 0, cut)
+    return Block(block.data[cut:], block.base + cut, first_line, block.base + cut, block.open_end)

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from diagnose.classes import replace
 from diagnose.scan.block import Block
 from diagnose.scan.database import Database
 from diagnose.scan.hidden import find_all
 from diagnose.scan.ledger import Ledger
 from diagnose.scan.merge import Index, merged
-from diagnose.scan.model import Hit, Meter, ScanResult, Stretch, Watcher
+from diagnose.scan.model import Anchor, Hit, Meter, ScanResult, Stretch, Watcher
 from diagnose.scan.sampler import ALL_UP_TO, Sampler
 from diagnose.scan.verifier import Verifier
 
@@ -23,6 +24,7 @@ DENSE = 10_000  # places; finding them one by one costs more than to build a dat
 DENSITY = 0.0002  # places a byte, below which they cost next to nothing
 DENSE_BLOCK = 50
 REBUILDS = 4
+_MARKED = 32 * 1024  # bytes between two places whose line numbers are noted, where chunks are small
 
 
 class Chunk(Protocol):
@@ -63,6 +65,7 @@ def scan(
     meters: Sequence[Meter] = (),
     always: Sequence[Watcher] = (),
     most: int = ALL_UP_TO,
+    few: int | None = None,
 ) -> ScanResult:
     """Read a source once, from its first byte to its last.
 
@@ -73,12 +76,13 @@ def scan(
         meters: read numbers off whole chunks, of a large source off a sample of them.
         always: meters that are fed with every chunk.
         most: bytes up to which the meters see a source whole.
+        few: first and last hits that are kept of anchors that ask for no speakers; None: as many as they ask for.
 
     Returns hits by position, counts, and what is to be said of the source. A hit in a line that is longer than a chunk
     begins at the line's start and ends where its chunk ends.
     """
     sampler = Sampler(meters, always, most)
-    run = _Scan(stream, database)
+    run = Pass(stream, database, few)
     for chunk in stream.chunks(CHUNK):
         block = run.take(chunk)
         if block is not None:
@@ -91,18 +95,27 @@ def scan(
 
 def scan_stretch(stream: Seekable, database: Database, start: int, end: int) -> Stretch:
     """Read one part of a source that begins and ends at line starts. The outcome depends on the part alone."""
-    run = _Scan(stream, database)
+    run = Pass(stream, database)
     for chunk in stream.chunks(CHUNK, start=start, end=end):
         run.take(chunk)
     return run.finish()
 
 
-class _Scan:
-    def __init__(self, stream: Pinned, database: Database) -> None:
+class Pass:
+    """One pass over a source in the making: it takes chunks in order.
+
+    Args:
+        stream: where the neighbourhoods of hits are pinned.
+        database: the anchors to look for.
+        few: as in `scan`.
+    """
+
+    def __init__(self, stream: Pinned, database: Database, few: int | None = None) -> None:
         self.stream = stream
         self.marks: list[tuple[int, int]] = []
         database.forget()
         self.database = database
+        self.few = few
         self.current = database
         # Places since the last rebuilding, of anchors that nobody looks at closely.
         self.dense: Counter[int] = Counter()
@@ -115,26 +128,30 @@ class _Scan:
         self.line_start = 0
         self.last = b"\n"
         self.settled_at = 0
+        self.news = 0  # hits, those that were put off only when they are settled
 
     def take(self, chunk: Chunk) -> Block | None:
+        """Look through the next chunk; returns it as a block, None where it is empty."""
         data = chunk.data if isinstance(chunk.data, bytes) else bytes(chunk.data)
         if not data:
             return None
         base = chunk.offset
         if self.last == b"\n":
             self.line_start = base
-        self.marks.append((base, self.newlines))
+        if not self.marks or base - self.marks[-1][0] >= _MARKED:
+            self.marks.append((base, self.newlines))
         block = Block(data, base, self.newlines + 1, self.line_start, chunk.continues)
         found, block.moved = find_all(data, self.current.find, self.database.find)
         for number, ends in sorted(found.items()):
             ledger = self.ledgers.get(number)
             if ledger is None:
-                ledger = self.ledgers[number] = Ledger(self.database.anchors[number], self.verifier)
+                ledger = self.ledgers[number] = Ledger(self._anchor(number), self.verifier)
             if number in self.current.quiet and not block.moved:
                 new = ledger.glance(block)
             else:
                 new = ledger.offer(block, ends)
                 self._note_dense(number, ledger, len(ends))
+            self.news += len(new)
             for hit in new:
                 self._pin(hit)
         wasted = self.dense.total() + self.current.misfires
@@ -145,6 +162,12 @@ class _Scan:
             self.dense.clear()
         self._move_on(block)
         return block
+
+    def _anchor(self, number: int) -> Anchor:
+        anchor = self.database.anchors[number]
+        if self.few is None or anchor.speakers or anchor.keep <= self.few:
+            return anchor
+        return replace(anchor, keep=self.few)
 
     def _move_on(self, block: Block) -> None:
         newlines = block.data.count(b"\n")
@@ -173,6 +196,7 @@ class _Scan:
         self.stream.pin(max(0, start - PIN_BEFORE), end + PIN_AFTER)
 
     def finish(self) -> Stretch:
+        """Tell what was found; more chunks may be taken afterwards."""
         self._settle()
         return Stretch(
             {number: ledger.found for number, ledger in self.ledgers.items()},

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from diagnose.author import Remark, review
+from diagnose.author.healthy import alarms, healthy_sources, recovered_in
 from diagnose.author.shape import disorder
+from diagnose.catalogue import load
 from diagnose.catalogue.document import Table, read_document
 
 GOOD = """\
@@ -69,7 +71,15 @@ def test_a_root_that_fires_on_a_healthy_log(tmp_path: Path) -> None:
         ),
     )
     (told,) = [each.trouble.message for each in found if each.check == "healthy" and each.grave][:1]
-    assert "`fleet-shard-gone` calls a healthy log failed: bad-samples-skipped.log:15: " in told
+    assert "`fleet-shard-gone` calls a healthy log failed: bad-samples-skipped.log:16: " in told
+
+
+def test_what_a_healthy_log_is_there_to_show_is_no_warning() -> None:
+    """A healthy log's header names the patterns whose lines the run got over; they are not told again."""
+    (path,) = [each for each in healthy_sources() if str(each.path).endswith("/ib-port-flap.log")]
+    assert recovered_in(path) == {"nic-port-error"}
+    catalogue = load(layers=False)
+    assert list(alarms(catalogue, [catalogue.patterns["nic-port-error"]])) == []
 
 
 def test_checks_can_be_left_out(tmp_path: Path) -> None:

@@ -20,6 +20,14 @@ def test_fails(run: Run) -> None:
     assert "recompute-full-incomplete" in outcome.out
 
 
+def test_fails_later(run: Run) -> None:
+    """One that starts and fails afterwards would fail, too."""
+    later = ("model.cuda_graph_impl=transformer_engine", "model.use_te_rng_tracker=True")
+    env = ("--set", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "--set", "NCCL_GRAPH_REGISTER=1")
+    outcome = run("config", "--exit-code", "--framework-version", "bridge=0.4.2", *env, "--", *later)
+    assert (outcome.code, outcome.out.split(":")[0]) == (1, "Would start and fail later")
+
+
 def test_fine(run: Run, tmp_path: Path) -> None:
     """One without a conflict exits with 0."""
     (tmp_path / "run.yaml").write_text("num_layers: 4\n")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
+import time
 import types
 from dataclasses import replace
 from pathlib import Path
@@ -100,8 +102,32 @@ def test_own_files(tmp_path: Path) -> None:
     assert own_files([str(tmp_path / "a-*.out"), str(tmp_path / "none")], mine, problems)[0] == str(log)
     assert any("none" in each for each in problems)
     problems.clear()
-    assert own_files([str(log)], mine + 1, problems) == []
-    assert "was not read" in problems[0]
+    assert own_files([str(log), str(tmp_path / "none")], mine + 1, problems) == []
+    said = {each.partition(": ")[2] for each in problems}
+    assert said == {"there is no file of the job's user that can be read"}
+
+
+def test_file_swapped_before_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that becomes a link to another's file between the look at it and its opening is not read."""
+    mine = os.getuid() or 12345
+    log, secret = tmp_path / "a-1.out", tmp_path / "secret"
+    log.write_text("fine\n")
+    secret.write_text(f"{OOM}")
+    if os.getuid() == 0:
+        os.chown(log, mine, -1)
+    else:
+        secret = Path("/etc/passwd")
+
+    def swap(paths: list[str], owner: int, problems: list[str]) -> list[str]:
+        kept = own_files(paths, owner, problems)
+        log.unlink()
+        log.symlink_to(secret)
+        return kept
+
+    monkeypatch.setattr("diagnose.deliver.announce.own_files", swap)
+    done = announce(replace(TASK, texts=(), paths=(str(log),), owner=mine))
+    assert done.verdict != "identified"
+    assert "permission denied" in done.text
 
 
 def test_write_replaces_a_link(tmp_path: Path) -> None:
@@ -169,3 +195,40 @@ def test_termination_file(tmp_path: Path) -> None:
     assert termination_file({"TERMINATION_LOG": str(tmp_path / "none")}) == ""
     (tmp_path / "log").write_text("")
     assert termination_file({"TERMINATION_LOG": str(tmp_path / "log")}) == str(tmp_path / "log")
+
+
+_ASKER = """
+import sys
+import time
+from diagnose.deliver.model import Event
+from diagnose.deliver.task import Task
+from diagnose.deliver.worker import run_boxed
+from unittest.mock import patch
+with patch("diagnose.deliver.worker._SLACK", -56):
+    run_boxed(Task(Event("wrap"), paths=(sys.argv[1],), settings="/dev/null"), 60)
+"""
+
+
+def test_a_diagnosis_whose_asker_was_killed(tmp_path: Path) -> None:
+    """A diagnosis that hangs ends soon after its time, also where nobody is left to end it."""
+    os.mkfifo(tmp_path / "job.log")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    asker = subprocess.Popen([sys.executable, "-c", _ASKER, str(tmp_path / "job.log")], env=environment)
+    children = Path(f"/proc/{asker.pid}/task/{asker.pid}/children")
+    deadline = time.monotonic() + 30
+    while not (found := children.read_text().split()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(2)  # it has its task by now, and waits for the pipe
+    asker.kill()
+    asker.wait()
+
+    def runs(pid: str) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    assert found
+    while any(map(runs, found)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(runs, found))

@@ -204,7 +204,7 @@ def test_log_of_somebody_else(bench: Bench) -> None:
     assert bench.cluster.wait(job) == "FAILED"
     mail = bench.mail(job)
     assert "somebody else" not in mail
-    assert "not a file of the job's user" in mail
+    assert "there is no file of the job's user" in mail
     assert "somebody else" not in json.dumps(bench.report(f"job-{job}-0"))
 
 

@@ -65,6 +65,22 @@ KINDS = {
     "xml": "<property><password>{}</password></property>",
     "spoken": "using password '{}' for user bob",
     "set-cookie": "Set-Cookie: session={}; Path=/",
+    "colour before =": "api_key\x1b[0m=\x1b[32m{}\x1b[0m",
+    "colour around the name": "at \x1b[1mapi_key\x1b[0m: \x1b[32m'{}'\x1b[0m",
+    "colour as syslog writes it": "at #033[1mapi_key#033[0m=#033[32m{}#033[0m",
+    "colour in json": '{{"line": "\\u001b[1mhub_token\\u001b[0m={}"}}',
+    "colour without its first byte": "at [1mapi_key[0m=[32m{}[0m",
+    "argument dump": "  wandb_api_key ................................... {}",
+    "table": "| api_key   | {} |",
+    "tabs": "hf_token\t{}",
+    "arrow": "hub_token -> {}",
+    "argument on a line of its own": "--hf-token\n{}",
+    "yaml tag": "secret_key: !!str {}",
+    "default in code": "api_key = os.environ.get('API_KEY', '{}')",
+    "mysql variable": "MYSQL_PWD={} mysqldump",
+    "gcs signed": "https://storage.googleapis.com/b/o?GoogleAccessId=sa@p.iam&Expires=1&Signature={}",
+    "anthropic": "x sk-ant-api03-{}",
+    "gitlab": "fatal: glpat-{} expired",
 }
 
 
@@ -78,6 +94,17 @@ def test_no_planted_secret_survives(kind: str, secret: str) -> None:
     assert secret not in masked
     assert "[masked]" in masked
     assert masked[:2] == text[:2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Incorrect API key provided: {}.", "the token {} is invalid", "access key '{}' was refused", "secret: ({}) no"],
+)
+def test_a_key_in_a_sentence(text: str) -> None:
+    """What looks like a key behind the words for one is masked; other words and numbers there are not."""
+    assert redact_text(text.format("aB3dE5fG7hJ9kL2mN4pQ6rS8")) == text.format("[masked]")
+    for other in ("15164", "generation_started", "hf-token-of-the-team"):
+        assert redact_text(f"the token {other} is invalid") == f"the token {other} is invalid"
 
 
 @settings(max_examples=100, derandomize=True, deadline=None)
@@ -110,6 +137,17 @@ def test_ordinary_logs_stay_as_they_are(path: Path) -> None:
         "return _hf_hub_download_to_cache_dir(",
         "NCCL_IB_PKEY=0x7fff",
         "or by passing `token=<your_token>`; mkdir -p /data/docker",
+        "password: authentication failed",
+        'FATAL: password authentication failed for user "trainer"',
+        "secret: not found; credentials: expired; token: invalid or expired",
+        "Authorization: failed: 401 Client Error",
+        "botocore.exceptions.NoCredentialsError: Unable to locate credentials",
+        "Unable to locate credentials: run `aws configure`",
+        'MountVolume.SetUp failed for volume "hf" : secret "hf-token" not found',
+        "private_key: /home/u/.ssh/id_rsa",
+        'api_key = os.environ["OPENAI_API_KEY"]',
+        "| password | the password of the database |",
+        "\x1b[31mERROR\x1b[0m: token_type_ids: [0, 0], pad_token: 3",
     ],
 )
 def test_what_only_looks_like_a_secret_stays(line: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,13 @@ class Log:
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Callable[[str | bytes], Log]:
-    """Make a log of the given content."""
+def log(tmp_path: Path) -> Iterator[Callable[[str | bytes], Log]]:
+    """Make a log of the given content; its file is closed behind the test."""
+    with ExitStack() as stack:
 
-    def make(content: str | bytes) -> Log:
-        return Log(tmp_path / "job.log", content.encode() if isinstance(content, str) else content)
+        def make(content: str | bytes) -> Log:
+            made = Log(tmp_path / "job.log", content.encode() if isinstance(content, str) else content)
+            stack.enter_context(made.stream)
+            return made
 
-    return make
+        yield make

@@ -14,6 +14,7 @@ from tests.conftest import Diagnose
     "body",
     [
         '{"prompt": "fix: torch.OutOfMemoryError: CUDA out of memory", "answer": "use a smaller batch"}',
+        '{"text": "CUDA out of memory.", "timestamp": "2019-04-25T12:57:54Z", "url": "https://x.y"}',
         "{'id': 3, 'messages': [{'role': 'user', 'content': 'RuntimeError: NCCL error'}]}",
     ],
 )

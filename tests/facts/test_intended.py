@@ -36,6 +36,11 @@ def test_form(tmp_path: Path, name: str, content: str, framework: str) -> None:
         (["pretrain_gpt.py", "--recompute-granularity", "full"], "megatron-lm"),
         (["torchrun --nproc-per-node 8 pretrain_gpt.py --recompute-granularity full"], "megatron-lm"),
         (["model.recompute_granularity=full"], "megatron-bridge"),
+        (["model.recompute_granularity", "=", "full"], "megatron-bridge"),
+        (["model.recompute_granularity=", "full"], "megatron-bridge"),
+        (["cfg.model.recompute_granularity", "=full", "cfg.train.train_iters", "=", "5"], "megatron-bridge"),
+        (["cfg.model.recompute_granularity = full"], "megatron-bridge"),
+        (['cfg.model.recompute_granularity = "full"', "cfg.train.train_iters = 5"], "megatron-bridge"),
     ],
 )
 def test_arguments(arguments: list[str], framework: str) -> None:
@@ -43,6 +48,12 @@ def test_arguments(arguments: list[str], framework: str) -> None:
     found, told = intended_facts(arguments=arguments)
     assert told == framework
     assert Facts(found).value("config.recompute_granularity") == "full"
+
+
+def test_nothing_in_them() -> None:
+    """Arguments that hold no setting are no configuration without a conflict."""
+    with pytest.raises(ValueError, match="'foo bar' holds no setting"):
+        intended_facts(arguments=["foo", "bar"])
 
 
 def test_overrides_go_over_the_file(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ ERROR = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 
 
 
 def _live(path: Path, probe: Probe) -> LiveSource:
-    return LiveSource(find_sources([str(path)])[0][0], probe, metrics="sampled", most=32_000_000, keep=1_000_000)
+    return LiveSource(find_sources([str(path)])[0][0], probe, metrics="sampled", room=8_000_000)
 
 
 def _written(path: Path, data: bytes, probe: Probe, steps: list[int]) -> LiveSource:

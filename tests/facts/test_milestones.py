@@ -32,6 +32,7 @@ from diagnose.facts.milestones import ends_well, read_milestone
         ("Training completed successfully", "exit", None),
         ("`Trainer.fit` stopped: `max_epochs=3` reached.", "exit", None),
         ("{'train_runtime': 12.5, 'train_loss': 0.3}", "exit", None),
+        ("|   Tasks   |Version|Filter|n-shot|  Metric   |   |Value |   |Stderr|", "eval", None),
     ],
 )
 def test_milestones(line: str, kind: str, number: int | None) -> None:

@@ -28,6 +28,20 @@ def test_first_and_last_lines_are_kept_with_their_places(log: Any) -> None:
     assert steps[0].time is not None
 
 
+def test_chunks_full_of_lines_are_read_at_the_end() -> None:
+    """A chunk that is full of iteration lines is counted, and cut into lines only when they are asked for."""
+    meter = ProgressMeter()
+    offset = 0
+    for chunk in range(4):
+        data = "".join(LINE.format(n=n) for n in range(chunk * 1000, chunk * 1000 + 1000)).encode()
+        meter.feed(data, offset, 1 + chunk * 1000)
+        offset += len(data)
+    assert meter.count == 4000
+    assert [mark.number for mark in meter._first] == list(range(1, FIRST + 1))
+    assert [mark.number for mark in meter._late(LAST)] == list(range(4001 - LAST, 4001))
+    assert [mark.number for mark in meter._late(3)] == [3998, 3999, 4000]
+
+
 def test_bridge_throughput_line_joins_its_iteration(log: Any) -> None:
     """`Step Time` is printed before the iteration line and belongs to it; at the end of a cut log it stands alone."""
     time = "Step Time : 3.05s GPU utilization: 704.2MODEL_TFLOP/s/GPU\n"

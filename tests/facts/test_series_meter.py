@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.facts.series import Series
-from diagnose.facts.series_meter import SeriesMeter
+from diagnose.facts.series_forms import Columns
+from diagnose.facts.series_meter import SeriesMeter, _means
 from tests.runs import Run, megatron_lines, step_times
 
 
@@ -149,6 +150,13 @@ def test_many_points_are_merged() -> None:
     assert len(series) == 120_000
     assert set(series.values["ms"]) == {500.0}
     assert max(series.values["loss"]) == 9.0
+
+
+def test_step_times_of_thin_chunks_are_merged_at_once() -> None:
+    """Means of so many lines are made, also of a number of lines that is no multiple of it."""
+    found = _means(Columns(range(10, 17), {"ms": [1.0, 3.0, 5.0, 7.0, 2.0, 4.0, 6.0]}), 4)
+    assert list(found.numbers) == [10, 14]
+    assert list(found.values["ms"]) == [4.0, 4.5]
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)

@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from diagnose.facts.trend.changes import level_of
 from diagnose.facts.trend.losses import jumps, vanished
+from diagnose.facts.trend.middle import all_positive, stride_of
 from diagnose.facts.trend.steps import attempts, course, near, period_of, warm_up
 from tests.false_alarms import false_alarms, found_drops
+from tests.odd_runs import KINDS, make
 from tests.runs import Run, step_times
 
 
@@ -25,6 +28,28 @@ def seen(run: Run, seed: int = 1):  # type: ignore[no-untyped-def]
 def test_false_alarms_are_rare() -> None:
     """Of 500 healthy runs at most 2 are called slow; docs/slow-runs.md has the rate over many more."""
     assert false_alarms(500, 3) <= 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_odd_shapes_are_healthy(kind: str) -> None:
+    """Cycles, alternation, saves, slow first epochs, restarts and heavy tails: at most 1 run of 40 is called slow."""
+    chance = random.Random(kind)
+    alarms = 0
+    for _ in range(40):
+        found = course(*make(chance, kind, int(math.exp(chance.uniform(math.log(20), math.log(1500))))))
+        alarms += found.drop is not None or found.rise is not None
+    assert alarms <= 1
+
+
+def test_strong_autocorrelation() -> None:
+    """Step times that wander (autocorrelation 0.9) are no drop: at most 2 runs of 150 are called slow."""
+    chance = random.Random(902)
+    alarms = 0
+    for _ in range(150):
+        count = int(math.exp(chance.uniform(math.log(200), math.log(1000))))
+        found = seen(Run(iterations=count, jitter=0.05, memory=0.9), chance.randrange(10**9))
+        alarms += found.drop is not None or found.rise is not None
+    assert alarms <= 2
 
 
 @pytest.mark.parametrize(
@@ -127,6 +152,26 @@ def test_falling_loss_is_no_jump() -> None:
     """A loss that falls from 11 to 2, with noise, has no jump."""
     chance = random.Random(11)
     assert jumps([2 + 9 * math.exp(-at / 60) + 0.3 * chance.random() for at in range(500)], "loss") == []
+
+
+def test_jumps_of_any_size() -> None:
+    """Values at the ends of what can be written, and values that are none, break nothing."""
+    wild = [1e308, 5e-324, math.inf, math.nan, -1.0, 0.0] * 40
+    assert len(jumps(wild, "loss")) <= 3
+    assert len(jumps([1e-300] * 100 + [1e300] * 100, "grad_norm")) == 1
+
+
+def test_thinning_sees_both_of_two_levels() -> None:
+    """Of very many points a part is taken with a prime step, so that alternating steps are both seen."""
+    assert [stride_of(count, 10) for count in (5, 10, 11, 25, 35, 100)] == [1, 1, 3, 3, 5, 11]
+    assert level_of([1.0, 3.0] * 10_001) == 2.0
+
+
+def test_all_positive() -> None:
+    """One zero, NaN or infinite value is enough."""
+    assert all_positive([1.0, 2.0])
+    assert not any(all_positive([1.0, bad]) for bad in (0.0, -1.0, math.nan, math.inf))
+    assert not all_positive([])
 
 
 def test_vanished_loss() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnose.read.exceptions import HEAD, exception_of, is_other
+from diagnose.read.exceptions import HEAD, exception_of, is_other, printed, reported
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,34 @@ def test_lines_that_go_on(line: str) -> None:
 def test_heads(line: str) -> None:
     """Heads stand alone, behind a logger's prefix, in a table or in a box."""
     assert HEAD.match(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "message"),
+    [
+        ("RuntimeError('CUDA error: bad')", "RuntimeError", "CUDA error: bad"),
+        ("RuntimeError('CUDA error: bad\\nmore',)", "RuntimeError", "CUDA error: bad\nmore"),
+        ('torch.OutOfMemoryError("it\'s full")', "torch.OutOfMemoryError", "it's full"),
+        ("OSError(28, 'No space left on device')", "OSError", "[Errno 28] No space left on device"),
+    ],
+)
+def test_what_repr_writes(line: str, kind: str, message: str) -> None:
+    """An exception in `repr`'s form is read as that exception."""
+    assert printed(line) == (kind, message)
+    assert reported(f"Training failed with exception: {line}") == (kind, message)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print('error')",
+        "RuntimeError('x') if a else b",
+        'raise ValueError("bad")',
+        "WARNING request failed, will retry: ConnectionError('reset')",
+        "skipping sample after an error: OSError('image file is truncated')",
+        "loss function error_fn(Name('x'))",
+    ],
+)
+def test_other_calls_are_no_exceptions(line: str) -> None:
+    """Code, and lines that say that it was got over, report no failure."""
+    assert reported(line) is None

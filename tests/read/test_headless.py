@@ -93,3 +93,9 @@ def test_original_traceback_whose_carrier_lost_its_head() -> None:
 def test_any_lines(lines: list[str]) -> None:
     """Any mixture of such lines is read without an error, and every exception has its type."""
     assert all(found.type for found in headless("\n".join(lines) + "\n"))
+
+
+def test_repr_at_the_end() -> None:
+    """A last line that ends with an exception in `repr`'s form is that exception."""
+    (found,) = headless('epoch 3 starts\nERROR train failed: ValueError("no such split")\nexiting\n')
+    assert (found.type, found.message, found.final.line) == ("ValueError", "no such split", 2)

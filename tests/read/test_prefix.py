@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.read.model import Clock
-from diagnose.read.prefix import find_glued, split
+from diagnose.read.prefix import find_glued, own_stamp_end, split
 
 NEAR = datetime(2026, 12, 1, tzinfo=UTC).timestamp()
 
@@ -41,6 +41,12 @@ NEAR = datetime(2026, 12, 1, tzinfo=UTC).timestamp()
         ("rank 3: words", "rank 3: words", "", 3, None, None),
         ("node-1:123:456 [3] net_ib.cc:100 NCCL WARN x", None, "", None, 3, "node-1"),
         ("ValueError: 3 words", "ValueError: 3 words", "", None, None, None),
+        ("2026-03-01 10:00:00 2: words", "words", "2:", 2, None, None),
+        ("[2026-03-01 10:00:00] [rank2]: words", "words", "[rank2]:", 2, None, None),
+        ("2: [2026-03-01 10:00:00] [rank2]: words", "words", "2: [rank2]:", 2, None, None),
+        ("Mar 01 10:00:00 node-1 python[77]: 2: words", "words", "node-1 python[77]: 2:", 2, None, "node-1"),
+        ("node-1: 2: words", "words", "node-1: 2:", 2, None, "node-1"),
+        ("[rank2]: 5: words", "5: words", "[rank2]:", 2, None, None),
         ("slurmstepd-node-5: error: words", "slurmstepd-node-5: error: words", "", None, None, None),
         ("python3: can't open file", "python3: can't open file", "", None, None, None),
         ("step 1/15 loss=2", "step 1/15 loss=2", "", None, None, None),
@@ -154,3 +160,19 @@ def test_any_text_can_be_split(text: str) -> None:
     assert text.endswith(prefix.body) or text.startswith('{"log"')
     assert split(text, near=NEAR) == prefix
     find_glued(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "end"),
+    [
+        ("2026-03-01 10:00:00 words", 20),
+        (" [2026-03-01 10:00:00,123] words", 27),
+        ("2026-03-01T10:00:00Z words", 21),
+        ("2026-03-01 10:00:00", 0),
+        ("words of 2026-03-01 10:00:00 words", 0),
+        ("", 0),
+    ],
+)
+def test_words_behind_an_own_stamp(body: str, end: int) -> None:
+    """A stamp at a body's very beginning can be passed over."""
+    assert own_stamp_end(body) == end

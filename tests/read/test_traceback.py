@@ -348,3 +348,10 @@ def test_any_bytes_behind_a_head(data: bytes) -> None:
     """No bytes break the reader."""
     text = text_of(b"Traceback (most recent call last):\n" + data)
     read_tracebacks(text, [text.line_at(0)])
+
+
+def test_an_exception_whose_text_is_another() -> None:
+    """`Exception: RuntimeError('…')` is the inner exception, on the line of the outer one."""
+    log = 'Traceback (most recent call last):\n  File "/a.py", line 1, in f\n    g()\nException: KeyError(\'labels\')\n'
+    (found,) = tracebacks_of(log)
+    assert (found.type, found.message, found.final.line) == ("KeyError", "labels", 4)

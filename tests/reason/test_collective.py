@@ -22,6 +22,8 @@ def test_all_inside(diagnose_logs: Diagnose) -> None:
     assert diagnosis.root_cause is not None
     assert diagnosis.root_cause.pattern == "collective-hung-inside"
     assert "ALLREDUCE number 12" in diagnosis.root_cause.summary
+    assert diagnosis.root_cause.category == "collective"
+    assert "caught collective operation timeout" in diagnosis.root_cause.evidence[0].text
 
 
 def test_first_collective(diagnose_logs: Diagnose) -> None:

@@ -105,6 +105,20 @@ class TestReleases:
         assert told.framework == "megatron-bridge"
         assert [each.finding.pattern for each in told.fails] == ["cuda-graph-implementation-unknown"]
 
+    def test_settings_are_shown_as_given(self, catalogue: Catalogue) -> None:
+        """Where newer releases take a setting for another one, the answer still shows what was written."""
+        told = diagnose.forecast(
+            arguments=[
+                *("cfg.model.recompute_granularity=full", "cfg.model.recompute_method=uniform"),
+                *("cfg.model.recompute_num_layers=1", "cfg.model.cuda_graph_impl=transformer_engine"),
+                "cfg.model.cuda_graph_scope=[mlp]",
+            ],
+            catalogue=catalogue,
+        )
+        found = next(each for each in told.fails if each.finding.pattern == "cuda-graph-full-recompute")
+        assert "scope [mlp]" in found.finding.title + told.summary
+        assert found.releases == "Megatron Bridge 0.2 to 0.6"
+
 
 class TestKinds:
     """What fails at once, what fails later, what depends, and what is only a risk."""

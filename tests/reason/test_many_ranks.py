@@ -224,5 +224,5 @@ def test_two_that_nothing_dates(diagnose_logs: Diagnose) -> None:
     }
     diagnosis = diagnose_logs(logs)
     assert diagnosis.root_cause is not None
-    assert diagnosis.root_cause.confidence == "medium"
+    assert diagnosis.root_cause.confidence == "low"
     assert "do not tell whether" in diagnosis.root_cause.why

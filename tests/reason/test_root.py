@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import Diagnose
 from tests.reason.words import CHILD_FAILED, GLOO_CLOSED, OUT_OF_MEMORY, WATCHDOG, step, traceback
 
@@ -134,6 +136,28 @@ def test_killed_and_confirmed(diagnose_logs: Diagnose) -> None:
     assert diagnosis.verdict == "identified"
     assert diagnosis.root_cause is not None
     assert any("Killed process" in each.text or "oom-kill" in each.text for each in diagnosis.root_cause.evidence)
+
+
+def container_kill(task: str, pid: int) -> str:
+    """Compose what the kernel says of a process that went beyond its container's limit."""
+    return f"[12345.678950] Memory cgroup out of memory: Killed process {pid} ({task}) total-vm:1024kB, anon-rss:512kB\n"
+
+
+def test_container_counts_its_processes_apart(diagnose_logs: Diagnose) -> None:
+    """The kernel's record of a memory limit proves a kill in a container, which gives the process a lower number."""
+    log = step(1) + "/run/start.sh: line 159:   943 Killed                  python3 train.py\n"
+    diagnosis = diagnose_logs({"pod.log": log + container_kill("python3", 17811)})
+    assert diagnosis.root_cause is not None
+    assert (diagnosis.root_cause.category, diagnosis.root_cause.confidence) == ("host-memory", "medium")
+    assert "943 Killed" in diagnosis.root_cause.evidence[0].text
+
+
+@pytest.mark.parametrize("record", [container_kill("java", 17811), container_kill("python3", 17)])
+def test_kill_of_another_process_proves_nothing(diagnose_logs: Diagnose, record: str) -> None:
+    """Another program, or a number that no process of a container has, does not prove what killed the job."""
+    log = step(1) + "/run/start.sh: line 159:   943 Killed                  python3 train.py\n"
+    diagnosis = diagnose_logs({"pod.log": log + record})
+    assert diagnosis.verdict == "symptom_only"
 
 
 def test_last_attempt_counts(diagnose_logs: Diagnose) -> None:

@@ -113,7 +113,7 @@ def test_chunk_borders() -> None:
     stream, index = FakeStream(data, 1000, problems=["damaged"]), FakeIndex()
     result = scan(stream, index, Database(ANCHORS))
     assert index.added == [(offset, data.count(b"\n", 0, offset)) for offset, _ in index.added]
-    assert len(index.added) > 100
+    assert len(index.added) > 3
     assert [hit.number for hit in result.hits] == [10_001]
     (start, end) = stream.pins[0]
     assert start <= 50_000 - 16 * 1024

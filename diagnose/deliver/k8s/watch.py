@@ -83,11 +83,17 @@ class Watch:
         `tell` is called with every failed workload, `complain` with a sentence when the cluster does not answer; the
         pauses double then, up to 5 minutes.
         """
+        from diagnose.deliver.notify import repay
+        from diagnose.deliver.settings import load_settings
+
+        notify = load_settings(self._settings).notify
         pause = interval
         while True:
             try:
                 for seen in self.look():
                     tell(seen)
+                if notify.entries:
+                    repay(notify)
                 self.listen(interval)
                 pause = interval
             except KubernetesError as error:

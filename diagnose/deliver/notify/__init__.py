@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from diagnose.deliver.notify.send import deliver
+from diagnose.deliver.notify.send import deliver, repay
 
-__all__ = ["deliver"]
+__all__ = ["deliver", "repay"]

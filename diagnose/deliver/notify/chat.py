@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from typing import TYPE_CHECKING
 
 from diagnose.deliver.notify.message import cut
@@ -34,6 +35,9 @@ _LIMITS = {
     "mailtos": 60_000,
 }
 _LIMIT = 1500  # of services that are not listed
+_ENCODED = frozenset(
+    ("msteams", "workflow", "workflows")
+)  # whose limit is one of bytes, of the JSON that holds the text
 _MENTION = Lazy(r"(?<![\w.])@(?=\w)")
 
 
@@ -47,6 +51,16 @@ def check() -> str:
 def limit_of(url: str) -> int:
     """Give the characters that the service behind an Apprise URL takes."""
     return _LIMITS.get(url.partition("://")[0].lower(), _LIMIT)
+
+
+def fit(text: str, url: str, taken: int) -> str:
+    """Cut a text to what the service behind an Apprise URL takes, where `taken` characters are used already."""
+    limit = limit_of(url) - taken
+    fitted = cut(text, limit)
+    if url.partition("://")[0].lower() in _ENCODED:
+        while (size := len(json.dumps(fitted))) > limit:
+            fitted = cut(fitted, min(len(fitted) - 3, len(fitted) * limit // size))
+    return fitted
 
 
 def send(notifier: Notifier, heading: str, text: str, *, bad: bool) -> None:
@@ -69,7 +83,7 @@ def send(notifier: Notifier, heading: str, text: str, *, bad: bool) -> None:
     if not box.add(notifier.url):
         raise SendError("Apprise does not know this URL; see its list of services", again=False)
     mail = notifier.url.lower().startswith("mailto")
-    fitted = cut(text, limit_of(notifier.url) - len(heading) - 2)  # some services put both into one field
+    fitted = fit(text, notifier.url, len(heading) + 2)  # some services put both into one field
     sent = box.notify(
         title=heading if mail else _quiet(heading),
         body=f"<pre>{html.escape(fitted)}</pre>" if mail else _quiet(fitted),

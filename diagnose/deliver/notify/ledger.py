@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from diagnose.classes import dataclass
+from diagnose.deliver.notify.letter import Letter
 
 if TYPE_CHECKING:
     import sqlite3
@@ -14,10 +15,18 @@ if TYPE_CHECKING:
 
 _WAIT = 15.0  # seconds to wait for another writer
 _KEPT = 30 * 86_400  # seconds after which an entry is forgotten
+_OWED = 3 * 86_400  # seconds after which a letter that could not be sent is given up
+_LETTERS = 100  # of one notifier that are kept; of more the oldest are given up
+_TRIES = 20
+_PAUSE, _LONGEST_PAUSE = 60.0, 3600.0  # seconds until the next try of a letter; doubled each time
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS told (
     notifier TEXT NOT NULL, failure TEXT NOT NULL, since REAL NOT NULL, repeats INTEGER NOT NULL DEFAULT 0,
     summary TEXT NOT NULL DEFAULT '', PRIMARY KEY (notifier, failure)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS owed (
+    notifier TEXT NOT NULL, failure TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, heading TEXT NOT NULL,
+    body TEXT NOT NULL, bad INTEGER NOT NULL, since REAL NOT NULL, tries INTEGER NOT NULL DEFAULT 0, next REAL NOT NULL,
+    PRIMARY KEY (notifier, failure)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS down (notifier TEXT PRIMARY KEY, since REAL NOT NULL) WITHOUT ROWID;
 """
 
@@ -97,6 +106,60 @@ class Ledger:
                 (repeats.count, notifier, repeats.failure),
             )
 
+    def owe(self, notifier: str, failure: str, letter: Letter, now: float, lease: float) -> None:
+        """Keep a letter until it is `paid`. For `lease` seconds it is the caller's alone to send."""
+        values = (letter.id, letter.kind, letter.heading, letter.body, letter.bad)
+        clean = [each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values]
+        with self._write() as database:
+            database.execute(
+                "INSERT OR REPLACE INTO owed (notifier, failure, id, kind, heading, body, bad, since, next)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (notifier, failure, *clean, now, now + lease),
+            )
+            database.execute(
+                "DELETE FROM owed WHERE notifier = ? AND failure IN (SELECT failure FROM owed WHERE notifier = ?"
+                " ORDER BY since DESC LIMIT -1 OFFSET ?)",
+                (notifier, notifier, _LETTERS),
+            )
+
+    def paid(self, notifier: str, failure: str, letter_id: str, now: float) -> None:
+        """Note that a letter was sent: the failure is told, and so is all that the letter counts."""
+        with self._write() as database:
+            gone = database.execute(
+                "DELETE FROM owed WHERE notifier = ? AND failure = ? AND id = ?", (notifier, failure, letter_id)
+            )
+            if gone.rowcount:
+                database.execute(
+                    "UPDATE told SET since = ?, repeats = 0 WHERE notifier = ? AND failure = ? AND since = 0",
+                    (now, notifier, failure),
+                )
+
+    def put_off(self, notifier: str, failure: str, letter_id: str, now: float) -> None:
+        """Note that a letter could not be sent; each time the next try is twice as far away."""
+        with self._write() as database:
+            database.execute(
+                "UPDATE owed SET next = ? + min(?, ? * (1 << min(tries, 16))), tries = tries + 1"
+                " WHERE notifier = ? AND failure = ? AND id = ?",
+                (now, _LONGEST_PAUSE, _PAUSE, notifier, failure, letter_id),
+            )
+
+    def overdue(self, notifier: str, now: float, lease: float) -> tuple[str, Letter] | None:
+        """Take the oldest letter whose time has come, with its failure; for `lease` seconds nobody else gets it."""
+        with self._write() as database:
+            database.execute("DELETE FROM owed WHERE tries >= ? OR since < ?", (_TRIES, now - _OWED))
+            row = database.execute(
+                "UPDATE owed SET next = ? WHERE notifier = ? AND failure = (SELECT failure FROM owed"
+                " WHERE notifier = ? AND next <= ? ORDER BY since LIMIT 1)"
+                " RETURNING failure, id, kind, heading, body, bad",
+                (now + lease, notifier, notifier, now),
+            ).fetchone()
+        return None if row is None else (row[0], Letter(row[1], row[2], row[3], row[4], bool(row[5])))
+
+    def waiting(self, notifier: str) -> int:
+        """Count the letters that could not be sent yet."""
+        with self._write() as database:
+            return int(database.execute("SELECT count(*) FROM owed WHERE notifier = ?", (notifier,)).fetchone()[0])
+
     def is_down(self, notifier: str, now: float, seconds: float) -> bool:
         """Tell whether the notifier failed less than `seconds` ago."""
         with self._write() as database:
@@ -117,8 +180,10 @@ class Ledger:
 
         try:
             os.makedirs(os.path.dirname(self._path) or ".", mode=0o700, exist_ok=True)
+            # Created before SQLite does: letters hold lines of other people's logs.
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             with closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as database:
-                # What is lost in a power cut is only who was told: not worth a wait for the disk in a burst.
+                # Only a power cut loses anything, a killed process does not: not worth a wait for the disk in a burst.
                 database.execute("PRAGMA synchronous = OFF")
                 # Taken at once, so that two processes never both read before either writes.
                 database.execute("BEGIN IMMEDIATE")

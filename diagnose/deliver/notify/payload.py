@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 EVENT_TYPE = "io.train-diagnose.diagnosis.v1"
 _CLOUD_LIMIT = 64 * 1024  # bytes that every CloudEvents intermediary must forward (CloudEvents 1.0, "Size Limits")
+_WORDS = (200, 40)  # characters of each word about the job where nothing else helps; five times as many of the summary
 # What is left out first when a body is too large.
 _LEAST_WANTED = (
     ("run", "config"),
@@ -67,10 +68,13 @@ def encode(content: dict[str, Any], form: str, *, message_id: str, now: str, lim
         encoded = dump()
     if len(encoded) > limit:
         content["omitted"].append("all but the summary")
-        diagnosis = content["diagnosis"]
-        content["diagnosis"] = {"verdict": diagnosis["verdict"], "summary": diagnosis["summary"][:500]}
-        content["event"] = {**content["event"], "paths": []}
-        encoded = dump()
+        diagnosis, event = content["diagnosis"], content["event"]
+        for longest in _WORDS:
+            content["diagnosis"] = {"verdict": diagnosis["verdict"], "summary": diagnosis["summary"][: 5 * longest]}
+            content["event"] = {**{key: value[:longest] for key, value in event.items()}, "paths": []}
+            encoded = dump()
+            if len(encoded) <= limit:
+                break
     return encoded, kind
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import TYPE_CHECKING
 
 from diagnose.deliver.model import Outcome
-from diagnose.deliver.notify.fingerprint import failure_key, fingerprint
-from diagnose.deliver.notify.ledger import Ledger, Repeats, default_path
+from diagnose.deliver.notify import letter
+from diagnose.deliver.notify.fingerprint import failure_key
+from diagnose.deliver.notify.ledger import Ledger, default_path
 from diagnose.deliver.notify.settings import Notifier, read_notifiers
+from diagnose.deliver.notify.webhook import SendError, attempts
 from diagnose.deliver.redact import redact, redact_text
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 _GRACE = 2.0  # seconds over a notifier's total that are waited for it
 _DOWN = 60.0  # seconds after a failure in which only one attempt is made, so that a burst is not held up
+_LEASE = 30.0  # seconds over a notifier's total in which nobody else sends a letter
+_AT_ONCE = 20  # letters that are sent again in one go
 _QUIET = frozenset(("no_failure",))
 
 
@@ -70,101 +75,84 @@ def _one(notifier: Notifier, diagnosis: Diagnosis, event: Event) -> Outcome:
     except OSError:
         counted = False  # better told twice than never
     if before is None:
-        _sum_up(notifier, ledger, now, event)
+        if not down:
+            _catch_up(notifier, ledger, now, event)
         return Outcome(notifier.name, True, attempts=0)
-    tried, error = _send(notifier, diagnosis, event, before, down)
+    message = letter.write(notifier, diagnosis, event, before)
+    if counted:
+        try:
+            # Written down before it is sent: if this process ends meanwhile, another one sends it.
+            ledger.owe(notifier.name, failure, message, now, notifier.total + _LEASE)
+        except OSError:
+            counted = False
+    tried, error = attempts(
+        lambda timeout: letter.send(notifier, message, timeout),
+        total=notifier.total,
+        timeout=notifier.timeout,
+        most=1 if down else 6,
+    )
     if counted:
         try:
             ledger.mark(notifier.name, now, ok=not error)
             if error:
                 ledger.release(notifier.name, failure, before)
+                ledger.put_off(notifier.name, failure, message.id, time.time())
             else:
-                _sum_up(notifier, ledger, now, event)
+                ledger.paid(notifier.name, failure, message.id, now)
+                _catch_up(notifier, ledger, now, event)
         except OSError:
             return Outcome(notifier.name, not error, error, tried)
     return Outcome(notifier.name, not error, error, tried)
 
 
-def _send(notifier: Notifier, diagnosis: Diagnosis, event: Event, before: int, down: bool) -> tuple[int, str]:
-    from diagnose.deliver.notify import message
-    from diagnose.deliver.notify.webhook import attempts
+def repay(settings: NotifySettings) -> None:
+    """Try again what could not be sent, where its time has come; for whoever runs for long. Never raises."""
 
-    heading = message.title(diagnosis, event)
-    text = message.body(diagnosis, event, before)
-    most = 1 if down else 6
-
-    def once(timeout: float) -> None:
-        if notifier.kind == "apprise":
-            from diagnose.deliver.notify import chat
-
-            chat.send(notifier, heading, text, bad=diagnosis.verdict != "degraded")
-        elif notifier.form == "text":
-            _post(notifier, f"{heading}\n\n{text}", message_id, timeout)
-        else:
-            from diagnose.deliver.notify import payload, webhook
-
-            content = payload.data(diagnosis, event, before)
-            encoded, kind = payload.encode(
-                content, notifier.form, message_id=message_id, now=stamp, limit=notifier.size_limit
-            )
-            webhook.post(notifier, encoded, kind, message_id, timeout)
-
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    message_id = _message_id(fingerprint(diagnosis), event.cluster, event.job_id, stamp)
-    return attempts(once, total=notifier.total, timeout=notifier.timeout, most=most)
-
-
-def _sum_up(notifier: Notifier, ledger: Ledger, now: float, event: Event) -> None:
-    """Say of the failures whose window is over how often they came back; one attempt, and never an error."""
-    from diagnose.deliver.notify.webhook import SendError
+    def run(notifier: Notifier) -> None:
+        path = notifier.ledger or default_path()
+        try:
+            if os.path.exists(path):
+                _send_owed(notifier, Ledger(path))
+        except Exception:
+            return  # the ledger keeps it, and the next turn tries again
 
     try:
+        for each in read_notifiers(settings.entries)[0]:
+            thread = threading.Thread(target=run, args=(each,), daemon=True)
+            thread.start()
+            thread.join(each.total)  # a receiver that drips its answer holds its own thread up, and nobody else
+    except Exception:
+        return
+
+
+def _catch_up(notifier: Notifier, ledger: Ledger, now: float, event: Event) -> None:
+    """Say what could not be said before, and how often failures came back; one attempt each, and never an error."""
+    try:
+        if not _send_owed(notifier, ledger):
+            return
         repeats = ledger.due(notifier.name, now, notifier.window)
     except OSError:
         return
     for number, each in enumerate(repeats):
         try:
-            _send_summary(notifier, each, event)
+            letter.send(notifier, letter.sum_up(notifier, each, event), notifier.timeout)
         except SendError:
             for untold in repeats[number:]:
                 ledger.restore(notifier.name, untold)
             return
 
 
-def _send_summary(notifier: Notifier, repeats: Repeats, event: Event) -> None:
-    from diagnose.deliver.notify import chat, webhook
-
-    since = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(repeats.since))
-    times = "time" if repeats.count == 1 else "times"
-    heading = f"{repeats.count} {times} more: {repeats.summary}"[:200]
-    text = f"{repeats.summary}\n\nSeen {repeats.count} {times} more since {since}."
-    if notifier.kind == "apprise":
-        chat.send(notifier, heading, text, bad=False)
-    elif notifier.form == "text":
-        _post(notifier, f"{heading}\n\n{text}", repeats.failure, notifier.timeout)
-    else:
-        import json
-
-        content = {"summary": repeats.summary, "repeats": repeats.count, "since": since, "cluster": event.cluster}
-        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        if notifier.form == "cloudevents":
-            kind = "application/cloudevents+json"
-            envelope = {"specversion": "1.0", "id": _message_id(repeats.failure, moment), "source": "/diagnose"}
-            about = {"type": "io.train-diagnose.repeats.v1", "time": moment, "datacontenttype": "application/json"}
-            encoded = json.dumps({**envelope, **about, "data": content}).encode()
-        else:
-            kind, encoded = "application/json", json.dumps(content).encode()
-        webhook.post(notifier, encoded, kind, _message_id(repeats.failure, moment), notifier.timeout)
-
-
-def _post(notifier: Notifier, text: str, message_id: str, timeout: float) -> None:
-    from diagnose.deliver.notify import webhook
-
-    encoded = text.encode("utf-8", "replace")[: notifier.size_limit]
-    webhook.post(notifier, encoded, "text/plain; charset=utf-8", message_id, timeout)
-
-
-def _message_id(*parts: str) -> str:
-    import hashlib
-
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:32]
+def _send_owed(notifier: Notifier, ledger: Ledger) -> bool:
+    """Send the letters whose time has come; False where the notifier takes none. Raises OSError."""
+    for _ in range(_AT_ONCE):
+        found = ledger.overdue(notifier.name, time.time(), notifier.total + _LEASE)
+        if found is None:
+            return True
+        failure, message = found
+        try:
+            letter.send(notifier, message, notifier.timeout)
+        except SendError:
+            ledger.put_off(notifier.name, failure, message.id, time.time())
+            return False
+        ledger.paid(notifier.name, failure, message.id, time.time())
+    return True

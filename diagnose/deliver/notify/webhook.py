@@ -69,8 +69,9 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 def post(notifier: Notifier, body: bytes, kind: str, message_id: str, timeout: float) -> None:
     """Send once, through the environment's proxy where it names one; raises SendError."""
-    host = urllib.parse.urlsplit(notifier.url).hostname or "the receiver"
+    host = "the receiver"
     try:
+        host = urllib.parse.urlsplit(notifier.url).hostname or host
         request = urllib.request.Request(notifier.url, body, _headers(notifier, body, kind, message_id), method="POST")
         with urllib.request.build_opener(_Stay).open(request, timeout=timeout):
             return
@@ -107,4 +108,6 @@ def _headers(notifier: Notifier, body: bytes, kind: str, message_id: str) -> dic
 def _words(error: object) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
-    return str(getattr(error, "strerror", "") or error or type(error).__name__)
+    # A receiver that speaks no HTTP is quoted in the error: its bytes may be anything.
+    words = " ".join(str(getattr(error, "strerror", "") or error).split())
+    return "".join(filter(str.isprintable, words))[:200] or type(error).__name__

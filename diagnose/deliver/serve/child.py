@@ -13,8 +13,8 @@ from diagnose.classes import dataclass, field, replace
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue
+    from diagnose.deliver.confinement import Confinement
     from diagnose.deliver.model import NotifySettings
-    from diagnose.deliver.serve.guard import Confinement
     from diagnose.reason.result import Diagnosis
 
 
@@ -53,8 +53,9 @@ def main() -> None:
 def carry_out(order: Order) -> tuple[Diagnosis, dict[str, Any]]:
     """Diagnose and mask; returns the diagnosis and what the server keeps of it."""
     from diagnose import __version__, api
+    from diagnose.deliver.confinement import Confinement
     from diagnose.deliver.redact import redact
-    from diagnose.deliver.serve.guard import Confinement, Roots
+    from diagnose.deliver.serve.guard import Roots
     from diagnose.report.json import as_dict
     from diagnose.report.model import Context
     from diagnose.report.text import render
@@ -62,8 +63,9 @@ def carry_out(order: Order) -> tuple[Diagnosis, dict[str, Any]]:
     _limit(order.memory)
     catalogue = api.load_catalogue(order.patterns)
     with tempfile.TemporaryDirectory(prefix="diagnose-") as folder:
-        also = (folder, "/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/sys/fs/cgroup", "/sys/devices/system/cpu")
-        diagnosis = redact(_diagnose(order, catalogue, folder, Confinement(Roots(order.roots), also)))
+        roots = Roots(order.roots)
+        confinement = Confinement(roots.judge, roots.names + roots.real, [folder])
+        diagnosis = redact(_diagnose(order, catalogue, folder, confinement))
     context = Context(__version__, len(catalogue.patterns), catalogue.digest, titles=_titles(diagnosis))
     root = diagnosis.root_cause
     return diagnosis, {

@@ -1,17 +1,15 @@
-"""Keeps the server below its roots: names are checked when they come in, and every file again when it is opened."""
+"""Keeps the server below its roots: names are checked when they come in, and every file again once it is open."""
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+
+from diagnose.deliver.confinement import path_of
 
 _LONGEST = 4096  # characters of a path
 _MAGIC = frozenset("*?[")
-_PROCESSES = frozenset(("subprocess.Popen", "os.posix_spawn", "os.spawn", "os.exec", "os.system"))
-_READS = frozenset(("open", "os.listdir", "os.scandir"))
 
 
 class RefusedError(Exception):
@@ -34,6 +32,10 @@ class Roots:
     def holds(self, real: str) -> bool:
         """Whether a resolved path lies in one of them."""
         return any(_inside(real, root) for root in self.real)
+
+    def judge(self, fd: int, _status: os.stat_result) -> str:
+        """Rule of a Confinement: the path of what was really opened lies in one of them."""
+        return "" if self.holds(path_of(fd)) else "outside the configured roots"
 
     def check(self, path: object) -> str:
         """Give the resolved path of a log, a folder or a pattern with * and ?; raises RefusedError.
@@ -70,13 +72,6 @@ def _inside(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
-def _is_pipe(path: str) -> bool:
-    try:
-        return stat.S_ISFIFO(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
-
-
 def _encodable(path: str) -> bool:
     try:
         os.fsencode(path)
@@ -90,41 +85,3 @@ def _split(path: str) -> tuple[str, str]:
     parts = path.split("/")
     first = next(number for number, part in enumerate(parts) if _MAGIC & set(part))
     return "/".join(parts[:first]) or "/", "/".join(parts[first:])
-
-
-class Confinement:
-    """Refuses to open anything outside the roots, whatever name or link leads there, while it is on.
-
-    It is Python's own audit hook, so no code of this process gets around it by another call.
-    """
-
-    def __init__(self, roots: Roots, also: Sequence[str] = ()) -> None:
-        """Install the hook, off; `also` are further folders and files that the program itself needs."""
-        self._roots = roots
-        own = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
-        folders = [sys.prefix, sys.base_prefix, *filter(None, sys.path), os.path.dirname(own[0]), *also]
-        self._also = tuple({os.path.realpath(folder) for folder in folders if os.path.realpath(folder) != "/"})
-        self._on = False
-        sys.addaudithook(self._hook)
-
-    @contextmanager
-    def on(self) -> Iterator[None]:
-        """Confine what happens in the block."""
-        self._on = True
-        try:
-            yield
-        finally:
-            self._on = False
-
-    def _hook(self, name: str, arguments: tuple[object, ...]) -> None:
-        if not self._on:
-            return
-        if name in _PROCESSES:
-            raise PermissionError(1, "no program is started while logs are read")
-        if name in _READS and arguments and not isinstance(arguments[0], int):
-            path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes) else "."
-            real = os.path.realpath(path)
-            if name == "open" and _is_pipe(real):
-                raise PermissionError(13, "a pipe could keep its reader waiting for ever", path)
-            if not self._roots.holds(real) and not any(_inside(real, each) for each in self._also):
-                raise PermissionError(13, "outside the configured roots", path)

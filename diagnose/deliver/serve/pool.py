@@ -20,10 +20,15 @@ from diagnose.deliver.serve.child import Order
 from diagnose.deliver.serve.settings import ServeSettings
 from diagnose.deliver.serve.store import Job, Store
 
-_BOOT = "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from diagnose.deliver.serve.child import main; main()"
+# The alarm ends it where the server was killed and can end it no more, before its lease is over.
+_BOOT = (
+    "import json,signal,sys; signal.alarm(int(sys.argv[2])); sys.path[:]=json.loads(sys.argv[1]);"
+    " from diagnose.deliver.serve.child import main; main()"
+)
 _POLL = 0.5  # seconds between two looks for what another server left
 _SLACK = 30.0  # seconds that a lease outlasts a job's time limit
 _SWEEP = 3600.0  # seconds between two removals of old answers
+_REPAY = 60.0  # seconds between two looks for messages that could not be sent
 _MEMORY = 8 * 1024**3  # bytes of address space of one worker
 _LARGEST = 64 * 1024 * 1024  # bytes of an answer
 
@@ -40,6 +45,7 @@ class Pool:
         self._threads: list[threading.Thread] = []
         self._running: set[subprocess.Popen[bytes]] = set()
         self._swept = 0.0
+        self._repaid = 0.0
         self.finished = 0  # diagnoses made by this server
         self.seconds = 0.0  # that they took, together
         self.lost = 0  # workers that died or ran out of time
@@ -77,6 +83,7 @@ class Pool:
                     self._one(job, worker)
                     continue
                 self._sweep()
+                self._repay()
             except sqlite3.Error as error:
                 print(f"diagnose: the database cannot be used: {error}", file=sys.stderr)
             except Exception as error:  # a thread that ends would leave the queue to nobody
@@ -108,7 +115,7 @@ class Pool:
         order = pickle.dumps(Order(job.request, settings.roots, settings.patterns, settings.notify, _MEMORY))
         folders = [path for path in sys.path if os.path.isabs(path)]
         process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _BOOT, json.dumps(folders)],
+            [sys.executable, "-I", "-c", _BOOT, json.dumps(folders), str(int(settings.job_timeout + _SLACK / 2))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -140,6 +147,13 @@ class Pool:
         if time.monotonic() - self._swept > _SWEEP or not self._swept:
             self._swept = time.monotonic()
             self._store.forget(time.time() - self._settings.keep)
+
+    def _repay(self) -> None:
+        if self._settings.notify.entries and (time.monotonic() - self._repaid > _REPAY or not self._repaid):
+            self._repaid = time.monotonic()
+            from diagnose.deliver.notify import repay
+
+            repay(self._settings.notify)
 
 
 def _read(out: bytes) -> dict[str, str] | None:

@@ -45,7 +45,7 @@ def task_of(
     """Make the task that diagnoses a job and announces it; the arguments are those of `Task`."""
     return Task(
         event=event_of(job),
-        paths=tuple(all_logs(job)),
+        paths=tuple(all_logs(job, owner)),
         texts=(Text(words_of(job), job.text, "slurm"),) if job.text else (),
         settings=settings,
         report=report,
@@ -54,10 +54,20 @@ def task_of(
     )
 
 
-def all_logs(job: Job) -> list[str]:
-    """Name the job's stdout and stderr, and the logs beside them that bear its number."""
+def all_logs(job: Job, owner: int | None = None) -> list[str]:
+    """Name the job's stdout and stderr, and the logs beside them that bear its number.
+
+    With `owner`, a user id, the latter are this user's only: names in another's folder are not to be told.
+    """
     paths = log_paths(job)
-    return [*paths, *related_logs(job, paths)]
+    return [*paths, *(path for path in related_logs(job, paths) if owner is None or _owner(path) == owner)]
+
+
+def _owner(path: str) -> int:
+    try:
+        return os.stat(path).st_uid
+    except OSError:
+        return -1
 
 
 def words_of(job: Job) -> str:

@@ -99,9 +99,16 @@ class Watch:
             try:
                 for seen in self.look():
                     tell(seen)
+                self._repay()
                 pause = self._settings.watch.interval
             except SlurmError as error:
                 pause = min(_LONGEST_PAUSE, 2 * pause)
                 complain(f"{error}; the next look is in {pause:.0f} s")
             # A little apart from the others that poll at the full minute.
             time.sleep(pause * random.uniform(0.9, 1.1))
+
+    def _repay(self) -> None:
+        if self._settings.notify.entries:
+            from diagnose.deliver.notify import repay
+
+            repay(self._settings.notify)

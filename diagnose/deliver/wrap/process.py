@@ -8,8 +8,14 @@ from collections.abc import Mapping, Sequence
 
 from diagnose.classes import dataclass
 
-FORWARDED = frozenset((signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2))
-_WAITED = FORWARDED | {signal.SIGCHLD}
+# Each of these would end us, and leave the job behind without anybody who reads its output.
+FORWARDED = frozenset(
+    (
+        signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT, signal.SIGALRM,
+        signal.SIGXCPU,
+    )
+)  # fmt: skip
+_WAITED = FORWARDED | {signal.SIGCHLD, signal.SIGURG}
 _FROM_KERNEL = 0x80  # si_code of what the terminal sends, to the whole foreground group
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import fcntl
 import os
 import select
+import sys
+import termios
 import threading
+import time
 from collections.abc import Sequence
 
 from diagnose.classes import dataclass
@@ -15,6 +18,7 @@ _PIECE = 1024 * 1024
 _LONGEST = 64 * 1024  # bytes of an unfinished line that are held back from the record
 _F_SETPIPE_SZ = 1031
 _QUIET = 1.0  # seconds without output behind the job's end, then whoever still holds the pipe is left alone
+_AFTER = 10.0  # seconds behind the job's end in which others may go on printing
 
 
 @dataclass(slots=True, eq=False)
@@ -25,6 +29,7 @@ class _Route:
     target: int  # our own stdout or stderr
     rest: bytes = b""  # the beginning of a line, not yet recorded
     broken: bool = False  # nobody reads our own stream any more
+    owed: int = 0  # bytes that lay in the pipe when the job ended, and were not carried yet
 
 
 class Pump(threading.Thread):
@@ -50,12 +55,18 @@ class Pump(threading.Thread):
         poll = select.poll()
         for source in self._routes:
             poll.register(source, select.POLLIN | select.POLLHUP)
-        quiet = 0.0
+        quiet, end = 0.0, 0.0
         while self._routes:
             ending = self._ending.is_set()
             ready = poll.poll(100 if ending else 250)
             quiet = 0.0 if ready or not ending else quiet + 0.1
-            if quiet >= _QUIET:
+            if ending and not end:
+                # What the job itself printed stands in the pipes by now, and is carried however slow our reader is.
+                end = time.monotonic() + _AFTER
+                for route in self._routes.values():
+                    route.owed = _waiting(route.source)
+            late = ending and time.monotonic() > end and not any(route.owed > 0 for route in self._routes.values())
+            if quiet >= _QUIET or late:
                 break
             for source, _ in ready:
                 if not self._carry(self._routes[source]):
@@ -72,6 +83,7 @@ class Pump(threading.Thread):
             return False
         if not data:
             return False
+        route.owed -= len(data)
         if not route.broken:
             route.broken = not _write(route.target, data)
         route.rest += data
@@ -93,6 +105,11 @@ class Pump(threading.Thread):
             self._unfinished = None if data.endswith(b"\n") else route
         except Exception:  # whatever is wrong with the record, the job goes on
             self._recorder = None
+
+
+def _waiting(pipe: int) -> int:
+    """Tell how many bytes lie in a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def _widen(pipe: int) -> None:

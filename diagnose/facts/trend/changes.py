@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 from diagnose.classes import dataclass
-from diagnose.facts.trend.middle import median
+from diagnose.facts.trend.middle import median, stride_of
 
-CRITICAL = 3.8  # standard deviations; the false-alarm rate of a healthy run is measured with it
+CRITICAL = 3.2  # standard deviations; the false-alarm rate of a healthy run is measured with it
 LEAST = 5  # points on either side of a change
 SHORTEST = 10  # points that are tested at all
 BLOCKS = 1000  # medians that a long series is reduced to before the search
@@ -25,6 +25,9 @@ _SEPARATION = 15_000  # ways to draw the later points from all, where every one 
 _CLEAR = 0.08  # smallest effect of a change in a short series that is told by complete separation
 _LONG = 300  # points from which on means of batches tell autocorrelation
 _ENOUGH = 10_000  # points that a spread is measured on
+_MOST_MEMORY = 0.97  # autocorrelation of lag one that is reckoned with at most
+_CAUTION = 0.4  # part by which the bound rises from no autocorrelation to a full one
+_PLAIN = 3.0  # robust standard deviations of single points from which on an effect is too large to be wandering
 _FAINT = 0.7  # smallest effect, in robust standard deviations of single points
 
 
@@ -41,12 +44,20 @@ class Level:
 def levels(values: Sequence[float]) -> list[Level]:
     """Cut a series of logarithms into stretches of one level; one stretch where nothing changed."""
     size = max(1, -(-len(values) // BLOCKS))
-    blocks = [median(values[at : at + size]) for at in range(0, len(values), size)] if size > 1 else list(values)
+    blocks = _medians(values, size) if size > 1 else list(values)
     found = {at * size: z for at, z in _split(blocks, 0, DEPTH)}
     places = {0: math.inf}
     for at, certainty in sorted(found.items()):
         places[refined(values, at, max(places), _next(found, at, len(values)), 2 * size)] = certainty
     return _merged(values, places)
+
+
+def _medians(values: Sequence[float], size: int) -> list[float]:
+    """Return the medians of blocks; of an even number of points, the lower one of the middle two."""
+    half = (size - 1) // 2
+    whole = len(values) - len(values) % size
+    found = [sorted(values[at : at + size])[half] for at in range(0, whole, size)]
+    return [*found, median(values[whole:])] if whole < len(values) else found
 
 
 def _next(found: dict[int, float], at: int, end: int) -> int:
@@ -101,7 +112,7 @@ def one_change(values: Sequence[float]) -> tuple[int, float]:
         return 0, 0.0
     if _separate(before, after) and effect >= max(_CLEAR, 6 * noise):
         return place, max(best, CRITICAL)
-    certainty = best / math.sqrt(_inflation(before, after))
+    certainty = best / math.sqrt(_inflation(before, after, 0.0 if effect >= _PLAIN * noise else _CAUTION))
     return (place, certainty) if certainty >= CRITICAL else (0, 0.0)
 
 
@@ -125,18 +136,18 @@ def refined(values: Sequence[float], place: int, low: int, high: int, reach: int
 
 
 def _noise(before: Sequence[float], a: float, after: Sequence[float], b: float) -> float:
-    thin = 1 + (len(before) + len(after)) // _ENOUGH
+    thin = stride_of(len(before) + len(after), _ENOUGH)
     return spread_of([*(value - a for value in before[::thin]), *(value - b for value in after[::thin])])
 
 
 def level_of(values: Sequence[float]) -> float:
     """Return the median; of a long series, that of a part of its points."""
-    return median(values[:: 1 + len(values) // _ENOUGH])
+    return median(values[:: stride_of(len(values), _ENOUGH)])
 
 
 def spread_of(values: Sequence[float]) -> float:
     """Return the robust standard deviation about zero; of a long series, that of a part of its points."""
-    return 1.4826 * median([abs(value) for value in values[:: 1 + len(values) // _ENOUGH]]) if values else 0.0
+    return 1.4826 * median(list(map(abs, values[:: stride_of(len(values), _ENOUGH)]))) if values else 0.0
 
 
 def _centred(values: Sequence[float]) -> list[float]:
@@ -168,17 +179,23 @@ def _separate(before: Sequence[float], after: Sequence[float]) -> bool:
     return apart and math.comb(min(len(a) + len(b), 200), min(len(a), len(b), 100)) >= _SEPARATION
 
 
-def _inflation(before: Sequence[float], after: Sequence[float]) -> float:
-    """Return how much autocorrelation inflates the variance of sums: by lag one, and by means of batches."""
+def _inflation(before: Sequence[float], after: Sequence[float], caution: float) -> float:
+    """Return how much autocorrelation inflates the variance of sums: by lag one, and by means of batches.
+
+    The correlation that is measured about two fitted levels is too small, by about (1 + 3 r) / n for either side
+    (Kendall, 1954). The stronger it is, the fewer independent points a series has, and the less sure the estimate is:
+    so more is asked for.
+    """
     scores: list[float] = []
     for side in (before, after):
         ranks, variance = _ranks(side)
         middle, scale = (len(side) + 1) / 2, math.sqrt(max(variance, 1e-9))
         scores += [(rank - middle) / scale for rank in ranks]
     count = len(scores)
-    lag = sum(a * b for a, b in pairwise(scores)) / count
-    lag = min(max(lag, 0.0), 0.95)
-    return max(1.0, (1 + lag) / (1 - lag), _batches(scores) if count >= _LONG else 1.0)
+    lag = max(sum(a * b for a, b in pairwise(scores)) / count, 0.0)
+    lag = min(lag + 2 * (1 + 3 * lag) / count, _MOST_MEMORY)
+    inflation = max(1.0, (1 + lag) / (1 - lag), _batches(scores) if count >= _LONG else 1.0)
+    return inflation * (1 + caution * lag) ** 2
 
 
 def _batches(scores: Sequence[float]) -> float:

@@ -7,6 +7,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from operator import lt, sub
 
 from diagnose.classes import dataclass
 from diagnose.facts.trend.changes import Level, level_of, levels, spread_of
@@ -80,7 +81,8 @@ def warm_up(times: Sequence[float]) -> int:
 
 def attempts(numbers: Sequence[int]) -> list[int]:
     """Return the indices at which the iteration number goes back: a job that started again."""
-    return [0, *(at for at in range(1, len(numbers)) if numbers[at] < numbers[at - 1])]
+    back = list(map(lt, numbers[1:], numbers))
+    return [0, *(at for at, yes in enumerate(back, 1) if yes)] if True in back else [0]
 
 
 def course(numbers: Sequence[int], times: Sequence[float]) -> Course:
@@ -91,19 +93,21 @@ def course(numbers: Sequence[int], times: Sequence[float]) -> Course:
         kept += range(start + warm_up(times[start:end]), end)
     if not kept:
         return Course((), 0.0)
-    logs = [math.log(times[at]) for at in kept]
+    logs = list(map(math.log, map(times.__getitem__, kept)))
     found = levels(logs)
     if len(found) > 1 and _drifts(logs):
         drop, rise = None, _rise(logs)
         local = _line(logs)
     else:
         drop, rise = _drop(found, kept, logs), None
-        local = [part.value for part in found for _ in range(part.start, part.end)]
-    residuals = [value - level for value, level in zip(logs, local, strict=True)]
+        local = [value for part in found for value in [part.value] * (part.end - part.start)]
+    residuals = list(map(sub, logs, local))
     spread = spread_of(residuals)
     slow = _stalls(numbers, kept, local, residuals, spread, sum(times))
-    stalled = set(slow.places) if slow else set()
-    return Course(tuple(at for at in kept if at not in stalled), spread, drop, rise, slow)
+    if slow:
+        stalled = set(slow.places)
+        kept = [at for at in kept if at not in stalled]
+    return Course(tuple(kept), spread, drop, rise, slow)
 
 
 def _drop(found: Sequence[Level], kept: Sequence[int], logs: Sequence[float]) -> Drop | None:
@@ -178,6 +182,8 @@ def _stalls(
     whole: float,
 ) -> Slow | None:
     bound = max(math.log1p(_STALL), _STALL_SPREADS * spread)
+    if max(residuals) <= bound:
+        return None
     found = [index for index, value in enumerate(residuals) if value > bound]
     if not found or len(found) > len(kept) // 3:
         return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from diagnose.facts.series import Drift, LossMissing, Series, Shift, Spike, Stalls, Steady, Survey
 from diagnose.facts.trend.losses import jumps, vanished
-from diagnose.facts.trend.middle import median
+from diagnose.facts.trend.middle import all_positive, median
 from diagnose.facts.trend.steps import Course, course
 from diagnose.read.model import Evidence
 
@@ -16,6 +18,7 @@ Show = Callable[[int], Evidence]  # the line of a point
 Start = Callable[[int], int]  # the offset of a point's line
 Around = Callable[[int], tuple[Evidence, ...]]  # telling lines near a point
 _RATES = ("samples_per_second", "tokens_per_second", "tflops")
+_Number = TypeVar("_Number", int, float)
 _NAMED = 40  # stalls that are named
 
 
@@ -25,11 +28,8 @@ def survey(series: Series, show: Show, start: Start, around: Around) -> Survey:
     Arguments: the series; `show` gives the line of a point, `start` its offset, `around` the telling lines near it.
     """
     points, times = _times(series)
-    numbers = [series.numbers[at] for at in points]
-    ran = course(numbers, times)
-    drop = ran.drop
-    slow = range(drop.start, len(points) if drop.end is None else drop.end) if drop else range(0)
-    steady = [points[at] for at in ran.steady if at not in slow]
+    ran = course(_picked(series.numbers, points), times)
+    steady = _usual(ran, points)
     return Survey(
         series,
         steady=_steady(series, steady, ran.spread, show) if steady else None,
@@ -41,7 +41,23 @@ def survey(series: Series, show: Show, start: Start, around: Around) -> Survey:
     )
 
 
-def _times(series: Series) -> tuple[list[int], list[float]]:
+def _usual(ran: Course, points: Sequence[int]) -> Sequence[int]:
+    """Return the steady points, without those behind a drop."""
+    drop = ran.drop
+    if drop is None:
+        return _picked(points, ran.steady)
+    slow = range(drop.start, len(points) if drop.end is None else drop.end)
+    return [points[at] for at in ran.steady if at not in slow]
+
+
+def _picked(column: Sequence[_Number], points: Sequence[int]) -> Sequence[_Number]:
+    """Return the values of a column at points in their order; at once where the points have no gap."""
+    if points and points[-1] - points[0] == len(points) - 1:
+        return column[points[0] : points[-1] + 1]
+    return [column[at] for at in points]
+
+
+def _times(series: Series) -> tuple[Sequence[int], list[float]]:
     """Return the points that have a step time, and the times; rates stand in where no time is printed.
 
     Where the global batch size changes, only the points with the usual one can be compared.
@@ -50,15 +66,26 @@ def _times(series: Series) -> tuple[list[int], list[float]]:
     if column is None or not series.has("ms"):
         name = next((name for name in _RATES if series.has(name)), None)
         column, rate = (series.values[name], True) if name else (array("d"), False)
+    values = column.tolist()
+    sizes, usual = _batches(series)
+    points: Sequence[int] = range(len(values))
+    if usual is not None or not all_positive(values):
+        points = [
+            at
+            for at, value in enumerate(values)
+            if 0 < value < math.inf and (usual is None or sizes is None or sizes[at] == usual)
+        ]
+        values = [values[at] for at in points]
+    return points, [1000 / value for value in values] if rate else values
+
+
+def _batches(series: Series) -> tuple[Sequence[float] | None, float | None]:
+    """Return the global batch sizes and the most frequent one; None for it where there is only one."""
     sizes = series.values.get("batch")
-    known = [value for value in sizes or () if not math.isnan(value)]
-    usual = max(set(known), key=known.count) if known and min(known) != max(known) else None
-    points = [
-        at
-        for at, value in enumerate(column)
-        if 0 < value < math.inf and (usual is None or sizes is None or sizes[at] == usual)
-    ]
-    return points, [1000 / column[at] if rate else column[at] for at in points]
+    if sizes is None or len(set(sizes)) < 2:
+        return sizes, None
+    known = Counter(value for value in sizes if not math.isnan(value))
+    return sizes, known.most_common(1)[0][0] if len(known) > 1 else None
 
 
 def _steady(series: Series, points: Sequence[int], spread: float, show: Show) -> Steady:
@@ -77,7 +104,11 @@ def _steady(series: Series, points: Sequence[int], spread: float, show: Show) ->
 
 
 def _median(column: Sequence[float] | None, points: Sequence[int]) -> float | None:
-    values = [column[at] for at in points if not math.isnan(column[at])] if column is not None else []
+    if column is None:
+        return None
+    values = _picked(column, points)
+    if math.isnan(sum(values)):
+        values = [value for value in values if not math.isnan(value)]
     return median(values) if values else None
 
 
@@ -118,8 +149,8 @@ def _spikes(series: Series, metric: str, show: Show) -> tuple[Spike, ...]:
 
 def _missing(series: Series, show: Show, start: Start) -> LossMissing | None:
     losses = series.values.get("loss")
-    if series.form != "megatron" or losses is None:
-        return None
+    if series.form != "megatron" or losses is None or not math.isnan(sum(losses)):
+        return None  # a column without a gap: one native pass tells
     read = series.values.get("skipped", array("d", [math.nan]) * len(losses))
     # Only lines whose other fields were read can be said to lack a loss.
     points = [at for at in range(len(losses)) if not math.isnan(read[at])]

@@ -57,7 +57,10 @@ def _findings(measured: Sequence[Measurement], catalogue: Catalogue, margin: flo
         change = change_between(before, after, margin)
         facts = _pair(before, after, change)
         distance = len(config_differences([before.run, after.run], catalogue))
+        told = bool(before.run.config and after.run.config)
         for name, condition in catalogue.comparisons.items():
+            if ".config." in condition and not told:
+                continue  # a run that does not print its configuration does not have the default one
             pattern = catalogue.patterns[name]
             scope = EventScope(after.facts, pattern, None, after.failures, facts)
             outcome = evaluate(condition, scope)
@@ -110,6 +113,10 @@ def _missing(measured: Sequence[Measurement]) -> tuple[str, ...]:
             found.append(f"no memory line in {name}")
         if not each.run.config:
             found.append(f"no configuration in {name}; its differences are not known")
+    batches = {each.side.name: each.steady.batch for each in measured if each.steady and each.steady.batch}
+    if len(set(batches.values())) > 1:
+        sizes = ", ".join(f"{size:.0f} in {name}" for name, size in batches.items())
+        found.append(f"runs of the same work: the global batch size is {sizes}")
     return tuple(found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from diagnose.catalogue.condition import Seen
+from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
 from diagnose.facts.run import Facts
 from diagnose.reason import words
@@ -30,8 +31,26 @@ def findings_of(
     """
     found = [*silence(records), *inside(records, facts), *_below(records, facts, reference)]
     found += [*straggling(records), *spikes(records), *_told(incidents)]
+    found = _alike_once(found)
     found.sort(key=lambda each: (not each.root, each.pattern != DROP or "until" in each.captures))
     return found
+
+
+def _alike_once(found: Sequence[Found]) -> list[Found]:
+    """Tell once what the logs of several ranks show alike, with the ranks counted; the first log's lines are shown."""
+    alike: dict[tuple[str, bool], list[Found]] = {}
+    for each in found:
+        alike.setdefault((each.pattern, each.root), []).append(each)
+    told: list[Found] = []
+    for same in alike.values():
+        own = [each for each in same if each.evidence[:1] and each.evidence[0].path == same[0].evidence[0].path]
+        logs = {each.evidence[0].path for each in same if each.evidence}
+        if len(logs) > 1:
+            ranks = sorted({each.evidence[0].rank for each in same if each.evidence[0].rank is not None})
+            who = f" ({words.ranks(ranks)})" if len(ranks) > 1 else ""
+            own[0] = replace(own[0], why=f"{own[0].why} {len(logs)} logs show the like{who}.")
+        told += own if len(logs) > 1 else same
+    return told
 
 
 def _below(records: Sequence[SourceRecord], facts: Facts, reference: Reference) -> Iterator[Found]:

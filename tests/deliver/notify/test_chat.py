@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from diagnose.deliver.notify import deliver
-from diagnose.deliver.notify.chat import limit_of, send
+from diagnose.deliver.notify.chat import fit, limit_of, send
 from diagnose.deliver.notify.settings import Notifier
 from diagnose.deliver.notify.webhook import SendError
 from tests.deliver.notify.failures import EVENT, failure
@@ -91,3 +91,14 @@ def test_what_the_services_receive(url: str, limit: int, monkeypatch: pytest.Mon
     assert "@everyone" not in payload
     assert "githubusercontent" not in payload
     assert "github.com" not in payload
+
+
+@pytest.mark.parametrize("url", ["slack://a/b/c", "workflows://x/y/z", "pagerduty://a@b", "discord://a/b", "other://x"])
+def test_a_text_of_any_characters_fits(url: str) -> None:
+    """A hundred thousand characters, which JSON writes with six bytes each, are cut to what the service takes."""
+    for text in ("\u00fc" * 100_000, "x" * 100_000, '"' * 100_000):
+        fitted = fit(text, url, 202)
+        assert len(fitted) + 202 <= limit_of(url)
+        assert fitted.endswith(" \u2026")
+        if url.startswith("workflows"):
+            assert len(json.dumps(fitted)) <= 20_000

@@ -107,3 +107,14 @@ def test_task() -> None:
     assert task.paths[1] == "/home/alice/run/2.err"
     assert task.texts[0].kind == "slurm"
     assert (task.event.source, task.event.job_id, task.event.state) == ("slurm", "2", "FAILED")
+
+
+def test_logs_beside_the_own_are_the_users(tmp_path: Path) -> None:
+    """A hook names no file of somebody else that lies beside the log and bears the job's number."""
+    log, beside = tmp_path / "slurm-48213.out", tmp_path / "step-48213.log"
+    for path in (log, beside):
+        path.write_text("x\n")
+    job = Job("48213", stdout=str(log))
+    mine = log.stat().st_uid
+    assert task_of(job, owner=mine).paths == (str(log), str(beside))
+    assert task_of(job, owner=mine + 1).paths == (str(log),)

@@ -143,3 +143,14 @@ def test_install(tmp_path: Path) -> None:
 def test_steps(kind: str) -> None:
     """What is left to do names the path."""
     assert any("/x/hook" in step for step in steps(kind, "/x/hook"))
+
+
+def test_the_hook_outlasts_the_time_box(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the configuration allows a diagnosis more time, the script does, too."""
+    from diagnose.commands import main
+
+    path = tmp_path / "d.yaml"
+    for configured, limit in (("10m", 630), ("20s", 150)):
+        path.write_text(f"slurm: {{timeout: {configured}}}\n")
+        assert main(["hook", "slurm", "jobcomp", "--settings", str(path)]) == 0
+        assert f"timeout -k 5 {limit};" in capsys.readouterr().out

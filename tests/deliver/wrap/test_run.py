@@ -140,7 +140,9 @@ def test_command_that_cannot_run(tmp_path: Path, command: str, code: int) -> Non
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGURG]
+)
 def test_signals_are_handed_on_once(tmp_path: Path, number: signal.Signals) -> None:
     """A signal to us reaches the job once, and what the job makes of it is returned."""
     code = (

@@ -163,6 +163,63 @@ class TestNeighbours:
         assert (speed.direction, memory.direction) == ("worse", "better")
         assert ids(told) == []
 
+    @pytest.mark.parametrize(
+        ("before", "after", "speed", "memory"),
+        [
+            ((457.18, 36.618, []), (480.89, 35.902, ["mla_up_proj"]), -4.9, "better"),
+            ((480.89, 35.902, ["mla_up_proj"]), (496.73, 35.917, ["mla_up_proj", "mlp"]), -3.2, "no_difference"),
+            ((457.18, 36.618, []), (506.53, 35.949, ["layernorm", "moe_act"]), -9.7, "better"),
+            ((466.26, 35.941, ["moe_act"]), (506.53, 35.949, ["layernorm", "moe_act"]), -8.0, "no_difference"),
+        ],
+    )
+    def test_moonlight(self, runs: Runs, before: Any, after: Any, speed: float, memory: str) -> None:
+        """Moonlight 16B: each further module costs time; only the first gives back memory."""
+        (ms, peak, modules), (ms_after, peak_after, modules_after) = before, after
+        told = runs.compare(
+            runs.timed("before", ms, peak, model={"recompute_modules": modules}),
+            runs.timed("after", ms_after, peak_after, model={"recompute_modules": modules_after}),
+        )
+        change = told.changes[0]
+        assert told.verdict == "worse"
+        assert change.throughput is not None
+        assert change.memory is not None
+        assert change.throughput.percent == pytest.approx(speed, abs=0.4)
+        assert change.memory.direction == memory
+
+    def test_nemotron(self, runs: Runs) -> None:
+        """Nemotron 3 Nano: recompute of the whole MoE layer cures what finer modules do not; layernorm adds little."""
+        none = runs.timed("none", 640, 78.0, oom=0, model={"recompute_modules": []})
+        fine = runs.timed("act", 645, 78.0, oom=0, model={"recompute_modules": ["moe_act"]})
+        moe = runs.timed("moe", 657.42, 64.653, tflops=277.72, model={"recompute_modules": ["moe"]})
+        more = runs.timed("more", 677.62, 63.639, tflops=270.62, model={"recompute_modules": ["moe", "layernorm"]})
+        told = runs.compare(none, fine, moe)
+        assert [change.outcome for change in told.changes] == ["both_failed", "fixed"]
+        change = runs.compare(moe, more).changes[0]
+        assert change.throughput is not None
+        assert change.memory is not None
+        assert change.throughput.percent == pytest.approx(-2.6, abs=0.4)
+        assert (change.throughput.direction, change.memory.direction) == ("worse", "better")
+
+    @pytest.mark.parametrize(("part", "ms", "peak"), [(0.25, 1871, 43.4), (0.5, 2484, 39.6), (0.75, 3187, 35.6)])
+    def test_part_of_the_optimizer(self, runs: Runs, part: float, ms: float, peak: float) -> None:
+        """Qwen3 30B: each quarter of the optimizer on the CPU gives back 4 GB and slows the step further."""
+        offload = {"optimizer_cpu_offload": True, "optimizer_offload_fraction": part}
+        told = runs.compare(
+            runs.timed("none", 996, 47.2, optimizer={"optimizer_cpu_offload": False}),
+            runs.timed("part", ms, peak, optimizer=offload),
+        )
+        assert ids(told) == ["optimizer-offload-slowdown"]
+        assert told.changes[0].memory is not None
+        assert told.changes[0].memory.direction == "better"
+
+    def test_expandable_segments(self, runs: Runs) -> None:
+        """Llama3 70B: what cured the error cost nothing and left the peak where it was."""
+        told = runs.compare(runs.llama("base", 704, 58.8, oom=0), runs.llama("expandable", 704, 59.0))
+        change = told.changes[0]
+        assert (told.verdict, change.outcome) == ("better", "fixed")
+        assert change.throughput is not None
+        assert change.throughput.direction == "no_difference"
+
     def test_optimizer_offload(self, runs: Runs) -> None:
         """Qwen3 30B: 100 % optimizer offload takes more than four times the step time."""
         told = runs.compare(
@@ -218,6 +275,35 @@ class TestDifferences:
             runs.llama("two", 704, 58.8, model={"aaa_unknown": 2, "sequence_parallel": True}),
         )
         assert [(each.key, each.asked) for each in told.config] == [("sequence_parallel", True), ("aaa_unknown", False)]
+
+    def test_configuration_that_is_not_printed(self, runs: Runs) -> None:
+        """A run that says nothing of its configuration is not taken for one with the defaults."""
+        before, after = runs.llama("before", 704, 58.8, oom=0), runs.llama("after", 668, 53.2)
+        text = Path(before).read_text()
+        Path(before).write_text(text[text.index(" [2026") :])
+        told = runs.compare(before, after)
+        assert told.changes[0].outcome == "fixed"
+        assert ids(told) == []
+        assert "no configuration in before; its differences are not known" in told.missing
+
+    def test_other_failures_are_no_memory(self, runs: Runs) -> None:
+        """More pipeline stages are no memory fix where the first run failed for another reason."""
+        before = runs.timed("before", 3050, 58.8)
+        with Path(before).open("a") as file:
+            file.write("Traceback (most recent call last):\n  File 'x.py', line 1, in <module>\n    f()\n")
+            file.write("OSError: [Errno 28] No space left on device: '/ckpt/x'\n")
+        told = runs.compare(before, runs.timed("after", 3050, 58.8, model={"pipeline_model_parallel_size": 8}))
+        assert told.changes[0].outcome == "fixed"
+        assert "memory-fix-by-pipeline-parallel" not in ids(told)
+
+    def test_other_work(self, runs: Runs) -> None:
+        """Another batch size is said: then the speeds are of different work."""
+        before, after = runs.llama("before", 704, 58.8), runs.llama("after", 704, 58.8)
+        Path(after).write_text(Path(after).read_text().replace("batch size:    32", "batch size:    64"))
+        assert (
+            "runs of the same work: the global batch size is 32 in before, 64 in after"
+            in runs.compare(before, after).missing
+        )
 
     def test_nothing_in_common(self, tmp_path: Path, catalogue: Catalogue) -> None:
         """Logs without a step time cannot be compared, and that is said."""
