@@ -1,7 +1,8 @@
 """Data classes as in `dataclasses`, made ten times faster: a start imports a hundred of them and uses a few.
 
 For type checkers `dataclass`, `field` and `replace` are those of the standard library, and `fields`, `asdict` and
-`is_dataclass` work on these classes. Methods are written when the first instance is made. Fields are not inherited.
+`is_dataclass` work on these classes. `__init__` is written once a class proves to have many instances. Fields are not
+inherited.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ else:
     from operator import attrgetter
 
     _NONE = object()
+    _FEW = 12  # instances that are made without a method of their own: writing one takes as long as these
 
     class _Field:
         __slots__ = ("default", "factory", "repr")
@@ -121,10 +123,30 @@ else:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
     def _prepare_init(cls, names, fields, frozen):
-        def first(self, *args, **kwargs):
-            cls.__init__ = _written_init(cls, names, fields, frozen)
-            cls.__init__(self, *args, **kwargs)
+        made = 0
 
+        def first(self, *args, **kwargs):
+            nonlocal made
+            made += 1
+            values = dict(zip(names, args))  # noqa: B905 the real method complains of too many
+            if made > _FEW or len(args) > len(names) or kwargs.keys() - names or kwargs.keys() & values.keys():
+                cls.__init__ = _written_init(cls, names, fields, frozen)
+                cls.__init__(self, *args, **kwargs)
+                return
+            values |= kwargs
+            for name in names:
+                if name in values:
+                    value = values[name]
+                elif name in fields:
+                    own = fields[name]
+                    value = own.default if own.factory is _NONE else own.factory()
+                else:
+                    _written_init(cls, names, fields, frozen)(self, *args, **kwargs)  # it says what is missing
+                set_field(self, name, value)
+            if hasattr(self, "__post_init__"):
+                self.__post_init__()
+
+        set_field = object.__setattr__
         cls.__init__ = first
 
     def _written_init(cls, names, fields, frozen):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 
 from diagnose import __version__
 
-__all__ = ["main"]
+__all__ = ["entry", "main"]
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _GARBAGE = (100_000, 50, 100)  # a short run makes few cycles; looking for them costs a tenth of the start
@@ -39,3 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return guarded(lambda: answer(**known))
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def entry() -> int:
+    """Be the program: run the process's command line and give its exit code, or leave with it."""
+    code = main()
+    if "click" in sys.modules:
+        return code
+    # A plain call leaves nothing that needs an end of its own; taking all objects apart takes a tenth of its time.
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):
+        return code
+    os._exit(code)

@@ -39,12 +39,12 @@ from diagnose.scan import (
     scan_stretch,
 )
 
-__all__ = ["LARGE", "Meters", "Metrics", "Probe", "collect", "prepare", "record_of"]
+__all__ = ["FEW", "LARGE", "Meters", "Metrics", "Probe", "collect", "prepare", "record_of"]
 
 Metrics = Literal["all", "sampled", "off"]
 _HEAD = HEADS[0].decode()
 _Read = TypeVar("_Read")
-_FIRST_BRIEF, _LAST_BRIEF = 6, 2  # lines that each reader gets of a source that is read briefly
+FEW, _LAST_BRIEF = 6, 2  # lines that each reader gets of a source that is read briefly
 _HEAD_LINES, _HEAD_FEW = 60, 15  # lines at the beginning in which its speakers, and its first time, are looked for
 LARGE = 2 * PART  # bytes of a file that is scanned in parts
 _ABOVE = 3  # lines before a traceback of which one may tell its time
@@ -101,7 +101,7 @@ def collect(
             result = merged(parts, index, probe.database)
             result.sampled = left_out
         else:
-            result = scan(stream, index, probe.database, sampled, always, most, _FIRST_BRIEF if brief else None)
+            result = scan(stream, index, probe.database, sampled, always, most, FEW if brief else None)
         text = Text(stream, index, source)
         record = record_of(source, probe, result, text, meters, stream.modified, brief=brief)
         return told.placed(record) if told else record
@@ -276,6 +276,6 @@ def _few(hits: Sequence[Hit]) -> list[Hit]:
     kept = {
         place
         for each in places.values()
-        for place in (each if len(each) <= _FIRST_BRIEF + _LAST_BRIEF else [*each[:_FIRST_BRIEF], *each[-_LAST_BRIEF:]])
+        for place in (each if len(each) <= FEW + _LAST_BRIEF else [*each[:FEW], *each[-_LAST_BRIEF:]])
     }
     return [hit for place, hit in enumerate(hits) if place in kept]

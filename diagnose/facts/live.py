@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from diagnose.facts.collect import Meters, Metrics, collect, record_of
+from diagnose.facts.collect import FEW, Meters, Metrics, collect, record_of
 from diagnose.facts.model import SourceRecord
 from diagnose.facts.probe import Probe
 from diagnose.read import Kind, LineIndex, Source, Text
@@ -27,16 +27,24 @@ class LiveSource:
         probe: what to look for.
         metrics: as in `collect`.
         room: bytes of memory that it may take, about; what is remembered of a file that is cut is most of it.
+        brief: as in `collect`.
     """
 
-    def __init__(self, source: Source, probe: Probe, *, metrics: Metrics, room: int) -> None:
+    def __init__(self, source: Source, probe: Probe, *, metrics: Metrics, room: int, brief: bool = False) -> None:
         self.source = source
         self._probe = probe
+        self._brief = brief
         self._stream = GrowingFile(source, room // 2)
         self._metrics: Metrics = metrics
-        make = partial(_sampler, metrics=metrics, most=min(ALL_UP_TO, max(_LEAST_METERED, _METERED * room)))
+        make = partial(
+            _sampler,
+            metrics=metrics,
+            most=_LEAST_METERED if brief else min(ALL_UP_TO, max(_LEAST_METERED, _METERED * room)),
+        )
         gather = min(CHUNK, max(_LEAST_GATHERED, room // 4))
-        self._scan: LiveScan[Meters] = LiveScan(self._stream, probe.database, Meters(), make, gather)
+        self._scan: LiveScan[Meters] = LiveScan(
+            self._stream, probe.database, Meters(), make, gather, FEW if brief else None
+        )
         self._record: SourceRecord | None = None
         self._told = (-1, -1)  # bytes and problems of that record
 
@@ -55,6 +63,8 @@ class LiveSource:
         before = self._stream.size
         for chunk in self._stream.take():
             self._scan.take(chunk)
+        if self._stream.size > before:
+            self._scan.rest()
         return self._stream.size - before
 
     def end(self) -> None:
@@ -69,7 +79,9 @@ class LiveSource:
             index = LineIndex()
             result, meters = self._scan.result(index)
             text = Text(self._stream, index, self.source)
-            self._record = record_of(self.source, self._probe, result, text, meters, self._stream.modified)
+            self._record = record_of(
+                self.source, self._probe, result, text, meters, self._stream.modified, brief=self._brief
+            )
             self._told = state
         return self._record
 

@@ -53,6 +53,7 @@ _PINS = MappingProxyType(
 _EXACT_PINS = MappingProxyType({"0.3.1": "0.16.1"})
 _V = r"(\d{1,4}(?:\.\d{1,6}){1,3}(?:(?:a|b|rc|\.dev|\.post)\d{1,4})?)"
 _NAME = "|".join(sorted((name.replace("-", "[-_]") for name in _PACKAGES), key=len, reverse=True))
+_FIRST = tuple(_PACKAGES)
 _PINNED = Lazy(rf"(?<![\w.-])({_NAME})(?:\[[\w,]{{1,40}}\])?==v?{_V}", re.IGNORECASE)
 _FILE = Lazy(rf"(?<![\w.])({_NAME})-{_V}[\w+.]{{0,60}}?(?:\.dist-info|\.egg|-cp\d|-py\d|\.whl|/)", re.IGNORECASE)
 _DASHED = Lazy(r"-\d+\.\d", needs=("-",))
@@ -67,7 +68,8 @@ _REST: tuple[tuple[str, str, Lazy], ...] = tuple(
         ("core version", "core", r"(?i:megatron[- ]core version):? v?%V"),
         ("bridge/v", "bridge", r"(?i:megatron[-_]bridge)/v%V/"),
         ("bridge version", "bridge", r"(?i:megatron[- ]bridge version):? v?%V"),
-        ("megatron-lm", "lm", r"(?i:megatron-lm)[-/]v%V/"),
+        ("megatron-lm-v", "lm", r"(?i:megatron-lm)-v%V/"),
+        ("megatron-lm/v", "lm", r"(?i:megatron-lm)/v%V/"),
         ("pytorch version", "torch", r"(?i:pytorch version):? %V"),
         ("torch version", "torch", r"(?i:torch version) \.{3,} %V"),
         ("engine version", "te", r"(?i:transformer ?engine version):? v?%V"),
@@ -116,7 +118,8 @@ def versions_in(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if any(stem in lowered for stem in _STEMS) and not _WANTED.search(text):
         said = ":" in text or "=" in text or "..." in text
-        tried = (("==" in text, _PINNED), (bool(_DASHED.search(text)), _FILE), (True, _ROW), (said, _SAID))
+        row = lowered.lstrip().replace("_", "-").startswith(_FIRST)
+        tried = (("==" in text, _PINNED), (bool(_DASHED.search(text)), _FILE), (row, _ROW), (said, _SAID))
         for pattern in (expression for worth, expression in tried if worth):
             found += [(_PACKAGES[name.lower().replace("_", "-")], version) for name, version in pattern.findall(text)]
     for literal, key, expression in _REST:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from diagnose.facts.collect import Metrics
     from diagnose.facts.model import SourceRecord
 
-_ROOM, _MOST_ROOM = 64_000_000, 16_000_000  # bytes of memory for what is kept of all files together, and of one
+_ROOM, _MOST_ROOM = 32_000_000, 16_000_000  # bytes of memory for what is kept of all files together, and of one
+_CLOSELY = 32  # logs that are read with all their facts
 _COPY = re.compile(r"[.-]\d+(?:[.-]\d+)*(?:\.(?:gz|xz|bz2|zst))?")  # what a rotated log's name has more
 
 
@@ -70,7 +71,9 @@ class Logs:
             self._logs[source.path] = (
                 StillSource(source, self._probe, metrics=self._metrics)
                 if still
-                else LiveSource(source, self._probe, metrics=self._metrics, room=room)
+                else LiveSource(
+                    source, self._probe, metrics=self._metrics, room=room, brief=len(self._logs) >= _CLOSELY
+                )
             )
         self._first = False
 

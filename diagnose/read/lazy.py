@@ -50,7 +50,9 @@ class Lazy:
         return _NOTHING[name]()
 
     def _compile(self) -> re.Pattern[str]:
-        compiled = re.compile(self.pattern, self.flags)
+        from diagnose.catalogue.compiled import EXPRESSIONS
+
+        compiled = EXPRESSIONS.standard(self.pattern, self.flags)
         self.fullmatch = compiled.fullmatch
         self.match = compiled.match
         self.search = compiled.search

@@ -17,7 +17,7 @@ from diagnose.reason.result import Attempt
 _AGENT = Lazy(r"(\d+) torch/distributed/elastic|torch\.distributed\.elastic")
 # The job's number in a name: `slurm-4350.out`, `4350.err`, `log-NAME_4350_0.out`, `NAME-4350_3.log` (array task).
 _JOB = Lazy(r"(?:^|[._/-])(\d{3,9})(?:[._]\d{1,4}){0,2}\.(?:out|err|log|txt)$")
-_CANCELLED = Lazy(r"slurmstepd[\w.-]*: error: \*\*\* (?:JOB|STEP) .{1,300} CANCELLED AT \d")
+_CANCELLED = Lazy(r"slurmstepd[\w.-]*: error: \*\*\* (?:JOB|STEP) .{1,300} CANCELLED AT \d", needs=("slurmstepd",))
 _GRACE = 120.0  # seconds after such a word in which the dying job may still print
 _OVERLAP = 5.0  # seconds by which the logs of two jobs after one another may overlap
 _Run = tuple[int, int]  # a job and its attempt

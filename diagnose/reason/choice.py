@@ -12,7 +12,10 @@ from diagnose.reason.straggler import odd_rank
 
 # Clocks of two hosts are trusted to this many seconds, those of one file to the order of its lines.
 _TOLERANCE = 2.0
-_STEP, _TASK = Lazy(r"slurmstepd[\w.-]*: error: "), Lazy(r"(?:srun|sbatch): error: [^:]{1,200}: task \d")
+_STEP, _TASK = (
+    Lazy(r"slurmstepd[\w.-]*: error: ", needs=("slurmstepd",)),
+    Lazy(r"(?:srun|sbatch): error: [^:]{1,200}: task \d"),
+)
 _CONFIRMS_WITHIN = 180.0  # seconds between a kernel's record and the word of the launcher that saw its effect
 _CONTAINER_WITHIN = 30.0  # the same where the process has one number in its container and another one in the kernel
 

@@ -43,7 +43,7 @@ from diagnose.reason.slow import (
     unmeasured,
 )
 from diagnose.reason.straggler import find_straggler, inferred_incident
-from diagnose.reason.unknown import last_words, unknown_exception
+from diagnose.reason.unknown import cut_exception, last_words, unknown_exception
 
 
 class Reasoner:
@@ -241,7 +241,8 @@ def reason(
 def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     choice = work.choice
     if choice.root is None:
-        return _without_root(work), None, []
+        cut = next(filter(_cut_short, work.records), None)
+        return _without_root(work, cut), cut_exception(cut) if cut else None, []
     first = choice.root.first
     rivals = [work.finding(group, "low", _came(group.first)) for group in choice.rivals[:4]]
     if first.pattern is None:
@@ -267,11 +268,9 @@ def _foreseen(work: Reasoner, run: Run, root: Finding | None, slow: Sequence[Fou
     return [each for each in risks if each.pattern not in told]
 
 
-def _without_root(work: Reasoner) -> Verdict:
-    left = [each for each in work.incidents if not each.recovered]
-    if any(says_failed(each) for each in left) or any(_cut_short(record) for record in work.records):
-        return "unknown"
-    return "no_failure"
+def _without_root(work: Reasoner, cut: SourceRecord | None) -> Verdict:
+    failed = any(says_failed(each) for each in work.incidents if not each.recovered)
+    return "unknown" if failed or cut else "no_failure"
 
 
 def _cut_short(record: SourceRecord) -> bool:

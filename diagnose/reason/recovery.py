@@ -21,7 +21,7 @@ _NEAR = 64 * 1024
 # PyTorch's excepthook puts the rank before the traceback of an exception that nobody caught.
 _UNCAUGHT = Lazy(r"\[rank\d+\]:")
 # Slurm's word that it ends a job or step; what stands behind it was still in a buffer.
-_ENDED = Lazy(r"^slurmstepd: error: .*(?:\bbeing killed\b|\bCANCELLED AT \d)")
+_ENDED = Lazy(r"^slurmstepd[\w.-]*: error: .*(?:\bbeing killed\b|\bCANCELLED AT \d)", needs=("slurmstepd",))
 _LINGERS, _NEVER = 60.0, float("inf")  # seconds by which a process that is being ended may still write
 _NOTHING_DONE = Lazy(r"\b0%[ |]{1,400}0/\d")  # of a progress bar
 # Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.

@@ -111,6 +111,30 @@ def unknown_exception(group: Group) -> Finding:
     )
 
 
+def cut_exception(record: SourceRecord) -> Finding:
+    """Write the finding of a log that ends inside a traceback: where it was raised is all that it tells."""
+    unit = record.tracebacks[-1]
+    last = next((line for line in record.tail if line.line == unit.lines[1]), unit.final)
+    frame = unit.frames[-1]
+    code = f": {frame.code.strip()[:200]}" if frame.code else ""
+    where = f"{frame.file}:{frame.line}, in {frame.function}"
+    category = category_of(unit)
+    return Finding(
+        pattern="unknown-exception",
+        title=f"The log ends inside a traceback, at {where}"[:300],
+        category=category,
+        role="root",
+        confidence="low",
+        why=f"The line with the exception itself is missing. Its place suggests {category}.",
+        evidence=(last,),
+        summary=f"Unknown failure: the log ends inside a traceback, at {where}{code}",
+        captures={"frame": where},
+        causes=(Cause("not-known", "The log was cut before the exception's own words.", "possible"),),
+        checks=(Check("last-frame", "Where was it raised?", "unknown", f"{where}{code}"),),
+        fixes=(Fix("whole-log", 1, "Look for the rest of the traceback in the log of that process.", state="unknown"),),
+    )
+
+
 def _sentence(shown: str, where: str, evidence: Evidence) -> str:
     by = words.speaker(evidence)
     return f"Unknown failure{f' on {by}' if by else ''}: {shown[:200]}{f', raised at {where}' if where else ''}"

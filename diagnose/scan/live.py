@@ -25,6 +25,7 @@ class LiveScan(Generic[Meters]):
         meters: those who read whole chunks, together in one object that can be copied.
         sampler: makes the sampler that feeds them.
         gather: bytes that are put together before they are fed.
+        few: as in `scan`.
     """
 
     def __init__(
@@ -34,9 +35,10 @@ class LiveScan(Generic[Meters]):
         meters: Meters,
         sampler: Callable[[Meters], Sampler],
         gather: int = CHUNK,
+        few: int | None = None,
     ) -> None:
         self._database = database
-        self._pass = Pass(stream, database)
+        self._pass = Pass(stream, database, few)
         self._meters = meters
         self._sampler = sampler(meters)
         self._gathered = _Gathered(gather)
@@ -57,6 +59,10 @@ class LiveScan(Generic[Meters]):
         if block is not None:
             for whole in self._gathered.add(block):
                 self._sampler.offer(whole)
+
+    def rest(self) -> None:
+        """Let go what is held to be looked at later: nothing more comes for now."""
+        self._pass.settle()
 
     def result(self, index: Index) -> tuple[ScanResult, Meters]:
         """Tell what was found up to here, and hand out a copy of the meters that has seen all of it.

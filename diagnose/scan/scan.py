@@ -178,14 +178,15 @@ class Pass:
             self.line_start = block.base + block.data.rfind(b"\n") + 1
         if self.size - self.settled_at >= SETTLE_EVERY:
             self.settled_at = self.size
-            self._settle()
+            self.settle()
 
     def _note_dense(self, number: int, ledger: Ledger, places: int) -> None:
         anchor = self.database.anchors[number]
         if places >= DENSE_BLOCK and ledger.hot and not anchor.narrow and number not in self.current.quiet:
             self.dense[number] += places
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Look at the last of the lines that were put off."""
         for ledger in self.ledgers.values():
             for hit in ledger.settle():
                 self._pin(hit)
@@ -197,7 +198,7 @@ class Pass:
 
     def finish(self) -> Stretch:
         """Tell what was found; more chunks may be taken afterwards."""
-        self._settle()
+        self.settle()
         return Stretch(
             {number: ledger.found for number, ledger in self.ledgers.items()},
             self.marks,

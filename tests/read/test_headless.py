@@ -99,3 +99,11 @@ def test_repr_at_the_end() -> None:
     """A last line that ends with an exception in `repr`'s form is that exception."""
     (found,) = headless('epoch 3 starts\nERROR train failed: ValueError("no such split")\nexiting\n')
     assert (found.type, found.message, found.final.line) == ("ValueError", "no such split", 2)
+
+
+def test_colours_hide_nothing() -> None:
+    """Escape codes in the last lines neither hide an exception nor make one."""
+    quiet = "\x1b[32mINFO\x1b[0m saving checkpoint\n" * 300
+    assert headless(quiet) == []
+    (found,) = headless(quiet + "\x1b[31mRuntimeEr\x1b[0mror: out of luck\n")
+    assert (found.type, found.message) == ("RuntimeError", "out of luck")

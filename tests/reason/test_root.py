@@ -231,8 +231,22 @@ def test_log_that_ends_inside_a_traceback(diagnose_logs: Diagnose) -> None:
     log = step(1) + traceback("", prefix="").rstrip("\n") + "\n"
     diagnosis = diagnose_logs({"train.log": log})
     assert diagnosis.verdict == "unknown"
-    assert diagnosis.root_cause is None
-    assert any("step()" in line.text for line in diagnosis.notes)
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "unknown-exception"
+    assert diagnosis.root_cause.confidence == "low"
+    assert "step()" in diagnosis.root_cause.evidence[0].text
+    assert "step()" in diagnosis.summary
+
+
+def test_cut_traceback_names_its_place(diagnose_logs: Diagnose) -> None:
+    """A traceback that lost its last line is placed by where it was raised."""
+    log = "Traceback (most recent call last):\n"
+    log += '  File "/workspace/train.py", line 146, in <module>\n    pretrain(args)\n'
+    log += '  File "/workspace/arguments.py", line 213, in parse_args\n    assert args.length is not None\n'
+    root = diagnose_logs({"train.log": log}).root_cause
+    assert root is not None
+    assert root.category == "config"
+    assert "arguments.py:213, in parse_args" in root.title
 
 
 def test_cut_traceback_that_training_follows(diagnose_logs: Diagnose) -> None:

@@ -36,3 +36,11 @@ def test_a_short_line_at_an_open_end_counts_as_long() -> None:
     block = Block(b"one\ntwo", 0, 1, 0, open_end=True)
     assert not block.is_long(*block.line(1))
     assert block.is_long(*block.line(5))
+
+
+def test_numbers_in_any_order() -> None:
+    """Line numbers are the same in whatever order they are asked for."""
+    data = b"".join(b"%d\n" % n for n in range(20_000))
+    block = Block(data, 0, 7, 0, open_end=False)
+    starts = [0, 9, 50_000, 60_000, 50_002, 4_096, 100_000, 10]
+    assert [block.number(at) for at in starts] == [7 + data.count(b"\n", 0, at) for at in starts]

@@ -61,3 +61,18 @@ def test_pieces_of_long_lines_are_left_out() -> None:
     sampler.offer(Block(b"def\n", 7, 2, 7, open_end=False))
     sampler.finish()
     assert meter.seen == [(7, 2)]
+
+
+def test_the_end_is_no_larger_than_agreed() -> None:
+    """Of a block that is larger than the end that is wanted only its last lines are fed, with their true numbers."""
+    meter = _Meter()
+    sampler = Sampler([meter], most=2_000)
+    data = b"nine more\n" * 1_000
+    sampler.offer(Block(data, 0, 1, 0, open_end=False))
+    sampler.offer(Block(data, len(data), 1_001, len(data), open_end=False))
+    sampler.finish()
+    offset, first_line = meter.seen[-1]
+    assert len(meter.seen) == 1
+    assert 1_000 <= 2 * len(data) - offset <= 1_010
+    assert first_line == offset // 10 + 1
+    assert sampler.sampled

@@ -202,3 +202,14 @@ def test_an_empty_source() -> None:
     """Nothing in, nothing out."""
     result = scanned(b"", ANCHORS)
     assert (result.size, result.lines, result.cut, result.hits, result.counts) == (0, 0, False, [], {})
+
+
+def test_few_hits_are_kept_where_few_are_wanted() -> None:
+    """With `few`, anchors without speakers keep so many first and last hits; all are counted all the same."""
+    anchors = [Anchor("plain", (b"saving",)), Anchor("heard", (b"failed",), speakers=4)]
+    data = b"saving checkpoint\nstep failed\n" * 50
+    result = scan(FakeStream(data, 300), FakeIndex(), Database(anchors), few=3)
+    places = [hit.number for hit in result.hits if hit.key == "plain"]
+    assert places == [1, 3, 5, 95, 97, 99]
+    assert sum(hit.key == "heard" for hit in result.hits) == 50
+    assert result.counts == {"plain": 50, "heard": 50}
