@@ -83,10 +83,5 @@ class Matcher:
 
     def _compile(self, expression: str) -> regex.Pattern[str] | None:
         if expression not in self._compiled:
-            import regex
-
-            try:
-                self._compiled[expression] = EXPRESSIONS.compiled(expression)
-            except (regex.error, RecursionError, OverflowError):
-                self._compiled[expression] = None
+            self._compiled[expression] = EXPRESSIONS.compiled(expression)
         return self._compiled[expression]

@@ -310,21 +310,20 @@ def size(text: Any) -> float | Unknown:
 
 
 def _matches(text: Any, expression: Any) -> bool | Unknown:
-    import regex
-
+    compiled = EXPRESSIONS.compiled(str(expression))
     try:
-        found = EXPRESSIONS.compiled(str(expression)).search(str(text)[:_TEXT_LIMIT], timeout=0.1)
-    except (TimeoutError, regex.error):
+        return UNKNOWN if compiled is None else compiled.search(str(text)[:_TEXT_LIMIT], timeout=0.1) is not None
+    except TimeoutError:
         return UNKNOWN
-    return found is not None
 
 
 def _sum_sizes(text: Any, expression: Any) -> float | Unknown:
-    import regex
-
+    compiled = EXPRESSIONS.compiled(str(expression))
     try:
-        found = EXPRESSIONS.compiled(str(expression)).findall(str(text)[:_TEXT_LIMIT], timeout=0.1)
-    except (TimeoutError, regex.error):
+        found = compiled.findall(str(text)[:_TEXT_LIMIT], timeout=0.1) if compiled is not None else None
+    except TimeoutError:
+        return UNKNOWN
+    if found is None:
         return UNKNOWN
     values = [size(each if isinstance(each, str) else each[0]) for each in found]
     return sum(value for value in values if not isinstance(value, Unknown))

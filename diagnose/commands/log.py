@@ -29,7 +29,11 @@ from diagnose.report import RENDERERS
 @click.option(
     "--golden", type=click.FloatRange(0, 1e6, min_open=True), metavar="TFLOPS", help="TFLOP/s/GPU the run should reach."
 )
-@click.option("--baseline", metavar="LOG", help="The log of a good run: its speed is the reference, and what it says too is not new.")
+@click.option(
+    "--baseline",
+    metavar="LOG",
+    help="The log of a good run: its speed is the reference, and what it says too is not new.",
+)
 @click.option(
     "--regression",
     type=click.FloatRange(0, 100),

@@ -11,7 +11,6 @@ from diagnose.classes import dataclass, field
 from diagnose.facts.collect import LARGE, Metrics, collect
 from diagnose.facts.model import SourceRecord
 from diagnose.facts.probe import Probe
-from diagnose.facts.workers import Lost, Workers, can_fork
 from diagnose.read import Kind, Source, open_stream
 from diagnose.scan import ALL_UP_TO, Stretch, parts_of, scan_stretch
 
@@ -52,12 +51,18 @@ def collect_many(
     """
     sizes = [_size(source) for source in sources]
     jobs = default_jobs() if jobs is None else jobs
-    if jobs < 2 or sum(sizes) < WORTH or not can_fork():
+    if jobs < 2 or sum(sizes) < WORTH or not _can_fork():
         return _one_by_one(sources, sizes, probe, stdin, metrics, progress)
     plan = _planned(sources, sizes, probe, jobs, metrics)
     if len(plan.tasks) < 2:
         return _one_by_one(sources, sizes, probe, stdin, metrics, progress)
     return _together(sources, sizes, plan, probe, jobs, stdin, metrics, progress)
+
+
+def _can_fork() -> bool:
+    from diagnose.facts.workers import can_fork
+
+    return can_fork()
 
 
 def _most(sources: Sequence[Source]) -> int:
@@ -171,6 +176,8 @@ def _together(
             progress(read[0], sum(sizes))
 
     import regex  # noqa: F401  # once, before the processes part
+
+    from diagnose.facts.workers import Lost, Workers
 
     records: list[SourceRecord] = []
     batches: dict[int, object] = {}

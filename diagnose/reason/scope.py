@@ -84,13 +84,13 @@ class EventScope:
         unit = self._incident.traceback if self._incident else None
         if unit is None or not unit.frames:
             return None
-        import regex
-
+        compiled = EXPRESSIONS.compiled(expression)
+        if compiled is None:
+            return None
         texts = (f"{f.file}:{f.line} in {f.function}: {f.code}" for f in unit.frames[-_FRAMES:])
         try:
-            compiled = EXPRESSIONS.compiled(expression)
             return any(compiled.search(text, timeout=0.1) for text in texts)
-        except (regex.error, TimeoutError):
+        except TimeoutError:
             return None
 
     @property

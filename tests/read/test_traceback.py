@@ -352,6 +352,6 @@ def test_any_bytes_behind_a_head(data: bytes) -> None:
 
 def test_an_exception_whose_text_is_another() -> None:
     """`Exception: RuntimeError('…')` is the inner exception, on the line of the outer one."""
-    log = 'Traceback (most recent call last):\n  File "/a.py", line 1, in f\n    g()\nException: KeyError(\'labels\')\n'
+    log = "Traceback (most recent call last):\n  File \"/a.py\", line 1, in f\n    g()\nException: KeyError('labels')\n"
     (found,) = tracebacks_of(log)
     assert (found.type, found.message, found.final.line) == ("KeyError", "labels", 4)

@@ -12,7 +12,10 @@ LIMIT = "slurmstepd: error: *** JOB 7518 ON gpu-7 CANCELLED AT 2026-05-06T10:00:
 NAMED = LIMIT.replace("slurmstepd:", "slurmstepd-gpu-7:")  # as Slurm 23.11 and later write it
 
 
-@pytest.mark.parametrize(("end", "pattern"), [(KILLED, "host-memory-limit-exceeded"), (LIMIT, "slurm-time-limit"), (NAMED, "slurm-time-limit")])
+@pytest.mark.parametrize(
+    ("end", "pattern"),
+    [(KILLED, "host-memory-limit-exceeded"), (LIMIT, "slurm-time-limit"), (NAMED, "slurm-time-limit")],
+)
 def test_buffered_progress(diagnose_logs: Diagnose, end: str, pattern: str) -> None:
     """Iterations that a buffer gave back after Slurm ended the job do not make a success of it."""
     log = step(10) + step(11) + end + step(12) + step(13)

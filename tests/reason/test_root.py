@@ -140,7 +140,9 @@ def test_killed_and_confirmed(diagnose_logs: Diagnose) -> None:
 
 def container_kill(task: str, pid: int) -> str:
     """Compose what the kernel says of a process that went beyond its container's limit."""
-    return f"[12345.678950] Memory cgroup out of memory: Killed process {pid} ({task}) total-vm:1024kB, anon-rss:512kB\n"
+    return (
+        f"[12345.678950] Memory cgroup out of memory: Killed process {pid} ({task}) total-vm:1024kB, anon-rss:512kB\n"
+    )
 
 
 def test_container_counts_its_processes_apart(diagnose_logs: Diagnose) -> None:
