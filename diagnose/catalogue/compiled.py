@@ -54,8 +54,9 @@ class Expressions:
                 found = None
             if isinstance(found, re.Pattern):
                 return found
+        compiled = re.compile(text, flags)
         self._fresh_standard.append(key)
-        return re.compile(text, flags)
+        return compiled
 
     def save(self) -> None:
         """Keep what had to be compiled; what prevents it is not reported."""
