@@ -15,7 +15,7 @@ import pytest
 
 import diagnose
 from diagnose.api import load_catalogue
-from diagnose.catalogue import compiled, engines
+from diagnose.catalogue import compiled
 from diagnose.catalogue.compiled import Expressions
 from diagnose.read.lazy import Lazy
 
@@ -41,7 +41,7 @@ def _nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise AssertionError("it was compiled")
 
-    monkeypatch.setattr(compiled.re, "compile", fail)
+    monkeypatch.setattr(re, "compile", fail)
     monkeypatch.setattr("diagnose.catalogue.examine.compile_expression", fail)
 
 
@@ -81,11 +81,12 @@ def test_no_expression(cache: Path) -> None:
 def test_a_file_that_does_not_fit_is_passed_over(damage: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged file, one with something else in it, and one of another Python cost time only."""
     own = Expressions()
-    assert own.compiled("a(?P<b>b)") and own.standard("a(b)", re.IGNORECASE)
+    assert own.compiled("a(?P<b>b)")
+    assert own.standard("a(b)", re.IGNORECASE)
     own.save()
     data = cache.read_bytes()
     if damage == "python":
-        monkeypatch.setattr(engines.sys, "version", "0.0")
+        monkeypatch.setattr(sys, "version", "0.0")
     else:
         cache.write_bytes({"cut": data[:-20], "other": b"00000000\n", "empty": b""}[damage])
     again = Expressions()
