@@ -173,7 +173,8 @@ def last_of(dump: Mapping[str, Any]) -> Iterator[Last]:
 def _group(entry: Mapping[str, Any]) -> str:
     named = entry.get("process_group")
     if isinstance(named, (list, tuple)) and named:
-        return str(named[-1] or named[0])[:80]
+        name, kind = str(named[0])[:80], str(named[-1] or "")[:80]
+        return f"{name} ({kind})" if kind and len(named) > 1 else name
     return str(named if named is not None else entry.get("pg_id", ""))[:80]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from diagnose.classes import dataclass
+from diagnose.classes import dataclass, replace
 from diagnose.read.codecs import decoder_for
 from diagnose.read.hosts import is_host
 from diagnose.read.lazy import Lazy
@@ -92,7 +93,21 @@ def find_sources(paths: Sequence[str]) -> tuple[list[Source], list[Problem]]:
             search.problems.append(Problem(path, "this is no path", fatal=True))
         else:
             _take(path, search)
-    return search.sources, search.problems
+    return _without_lone_names(search.sources), search.problems
+
+
+def _without_lone_names(sources: list[Source]) -> list[Source]:
+    """Take back nodes that one file's name alone suggests: `deepseek-v3.log` may be a run, `tron-1` and `tron-2` are nodes."""
+    shapes = [re.sub(r"\d+", "#", source.node) if source.node else "" for source in sources]
+    counts = Counter(shapes)
+    return [
+        replace(source, node=None) if counts[shape] < 2 and _is_doubtful(source) else source
+        for source, shape in zip(sources, shapes, strict=True)
+    ]
+
+
+def _is_doubtful(source: Source) -> bool:
+    return bool(source.node) and source.kind is Kind.LOG and not _NODE_FOLDER.fullmatch(source.node or "")
 
 
 def _take(path: str, search: _Search) -> None:

@@ -17,8 +17,11 @@ from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.incident import Incident
 
-# A rank's number inside the group follows; the group's unique name is the better one, its number counts per process.
-_GROUP = Lazy(r"\[PG (?:ID )?(\w{1,40}) (?:PG GUID (\w{1,40})(?:\(([^)]{0,80})\))? )?Rank \d+\]")
+# A rank's number inside the group follows. The unique name tells the groups apart: the number counts per process, and
+# all groups of one kind share the description. PyTorch 2.4 has the description without the word GUID.
+_GROUP = Lazy(
+    r"\[PG (?:ID )?([\w:.-]{1,120}) (?:PG GUID ([\w:.-]{1,120})(?:\(([^)]{0,80})\))? |\(([^)]{0,80})\) )?Rank \d+\]"
+)
 # Operations whose sizes are the same on all ranks of the group.
 _EVEN = Lazy(r"(?i)all_?reduce|broadcast|all_?gather_?(?:base|into_tensor)|reduce_scatter_?(?:base|tensor)|^barrier")
 _PAIRWISE = Lazy(r"(?i)send|recv|p2p|coalesced")
@@ -89,7 +92,10 @@ def _join_nameless(groups: dict[str, dict[int, State]]) -> None:
 
 def _group(text: str) -> str:
     found = _GROUP.search(text)
-    return (found[3] or found[2] or found[1]) if found else ""
+    if found is None:
+        return ""
+    name, kind = found[2] or found[1], found[3] or found[4]
+    return f"{name} ({kind})" if kind else name
 
 
 def _number(captures: Mapping[str, str], name: str) -> int | None:
@@ -164,6 +170,16 @@ def odd_ones(states: Mapping[int, State]) -> list[int]:
     if not rest or rest[0][1] * 2 >= most:
         return []
     return sorted(rank for rank, call in calls.items() if call != usual)
+
+
+def lagging(states: Mapping[int, State]) -> int | None:
+    """Name the one rank that gave up an earlier operation than all others, which wait in the same one."""
+    numbered = {rank: state for rank, state in states.items() if state.seq is not None and state.op}
+    last = max((state.seq or 0 for state in numbered.values()), default=0)
+    behind = [rank for rank, state in numbered.items() if state.seq != last]
+    ahead = {(state.op, state.sizes) for state in numbered.values() if state.seq == last}
+    pairwise = any(_PAIRWISE.search(state.op) for state in numbered.values())
+    return behind[0] if len(behind) == 1 and len(numbered) > 3 and len(ahead) == 1 and not pairwise else None
 
 
 def stuck_inside(states: Mapping[int, State]) -> State | None:

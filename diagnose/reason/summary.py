@@ -34,6 +34,9 @@ def summary_of(diagnosis: Diagnosis) -> str:
 def _told(root: Finding) -> str:
     text = root.summary.rstrip(". ")
     by = words.speaker(root.evidence[0]) if root.evidence else ""
+    alike = sorted({each.rank for each in root.evidence if each.rank is not None})
+    if root.category == "config" and len(alike) > 1:
+        by = words.ranks(alike)  # which of them said it first means nothing
     return f"{text}, on {by}" if by and by not in text else text
 
 

@@ -105,6 +105,20 @@ def test_entries_and_bookkeeping_in_a_directory(tmp_path: Path) -> None:
     assert problems == []
 
 
+def test_one_name_is_no_node(tmp_path: Path) -> None:
+    """A name with a number is a node where several logs are numbered so, or where it says node; else it is a run."""
+
+    def nodes(*names: str) -> list[str | None]:
+        for name in names:
+            (tmp_path / name).write_text("words\n")
+        return [source.node for source in find_sources([str(tmp_path / name) for name in names])[0]]
+
+    assert nodes("deepseek-v3.log", "sft-lora-0710.log") == [None, None]
+    assert nodes("tron-1.log", "tron-2.log") == ["tron-1", "tron-2"]
+    assert nodes("node-7.log") == ["node-7"]
+    assert nodes("dmesg-tron-1.txt") == ["tron-1"]
+
+
 def test_same_file_counts_once(tmp_path: Path) -> None:
     """A file that is given twice, found again in its folder or linked to is read once."""
     log = tmp_path / "train.log"
