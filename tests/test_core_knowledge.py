@@ -10,6 +10,7 @@ from diagnose import diagnose
 from diagnose.catalogue.model import Catalogue
 from diagnose.reason import Diagnosis
 from diagnose.reason.result import Fix
+from diagnose.report import RENDERERS, Context
 
 TRACEBACK = """\
 Traceback (most recent call last):
@@ -231,3 +232,78 @@ def test_memory_plan_holds_nothing_that_is_refused(
     usable = tuple(fix for fix in diagnosis.plan if fix.state in ("recommended", "unknown"))
     assert usable
     assert line not in pasted(usable) + "\n"
+
+
+MEMORY = """\
+Traceback (most recent call last):
+  File "/workspace/train.py", line 301, in <module>
+    losses = forward_backward_func(data)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 320.00 MiB. GPU 0 has a total capacity of 79.11 GiB of which 110.00 MiB \
+is free. Including non-PyTorch memory, this process has {own} memory in use. Of the allocated memory 66.20 GiB is allocated by \
+PyTorch, and {cached} is reserved by PyTorch but unallocated.
+"""
+FRAGMENTED = MEMORY.format(own="78.90 GiB", cached="11.50 GiB")
+OLD_FRAGMENTED = """\
+Traceback (most recent call last):
+  File "/workspace/train.py", line 301, in <module>
+    losses = forward_backward_func(data)
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 320.00 MiB (GPU 0; 79.15 GiB total capacity; 66.10 GiB already \
+allocated; 200.62 MiB free; 77.50 GiB reserved in total by PyTorch)
+"""
+IGNORED = "y.py:219: UserWarning: expandable_segments not supported on this platform (Triggered internally at HIPAllocatorConfig.h:29.)\n"
+
+
+def states(diagnosis: Diagnosis) -> dict[str, str]:
+    """Return the state of each fix of the root, by its id."""
+    assert diagnosis.root_cause is not None
+    return {fix.id: fix.state for fix in diagnosis.root_cause.fixes}
+
+
+def test_old_releases_know_no_expandable_segments(tmp_path: Path, packaged: Catalogue) -> None:
+    """PyTorch before 2.1 refuses the option, so what it knows instead is recommended."""
+    found = states(run(tmp_path, packaged, OLD_FRAGMENTED))
+    assert (found["expandable-segments"], found["max-split-size"]) == ("not_applicable", "recommended")
+    refused = "RuntimeError: Unrecognized CachingAllocator option: expandable_segments\n"
+    diagnosis = run(tmp_path, packaged, OLD_FRAGMENTED.rpartition("torch.cuda")[0] + refused)
+    assert "expandable_segments:True" not in pasted(diagnosis.plan)
+    assert "max_split_size_mb" in pasted(diagnosis.plan)
+
+
+def test_setting_that_is_ignored_is_not_on(tmp_path: Path, packaged: Catalogue) -> None:
+    """The new name alone does nothing before PyTorch 2.11, and some platforms ignore the option."""
+    new_name = "+ export PYTORCH_ALLOC_CONF=expandable_segments:True\n"
+    assert states(run(tmp_path, packaged, new_name + FRAGMENTED, "torch=2.9.1"))["expandable-segments"] == "recommended"
+    assert states(run(tmp_path, packaged, new_name + FRAGMENTED, "torch=2.11.0"))["expandable-segments"] == "already_applied"
+    on = "+ export PYTORCH_HIP_ALLOC_CONF=expandable_segments:True\n"
+    diagnosis = run(tmp_path, packaged, on + IGNORED + FRAGMENTED)
+    assert states(diagnosis)["expandable-segments"] == "not_applicable"
+    assert {check.id: check.answer for check in diagnosis.root_cause.checks}["expandable-segments-on"] == "no"  # type: ignore[union-attr]
+
+
+def test_forbidden_setting_is_named_on_the_first_screen(tmp_path: Path, packaged: Catalogue) -> None:
+    """Where user buffers forbid expandable_segments, the answer says so and gives the way out."""
+    diagnosis = run(tmp_path, packaged, FRAGMENTED, "nccl_ub=true", "core=0.16.1")
+    assert diagnosis.root_cause is not None
+    assert [fix.id for fix in diagnosis.root_cause.fixes if fix.forbidden] == ["expandable-segments"]
+    text = " ".join(RENDERERS["text"](diagnosis, Context("1.0")).split())
+    assert "not: Let the allocator grow its segments" in text
+    assert "Way out: switch nccl_ub off first" in text
+
+
+def test_memory_elsewhere_beside_a_few_free_pieces(tmp_path: Path, packaged: Catalogue) -> None:
+    """Free pieces of half a gigabyte do not hide that twelve are held outside of PyTorch."""
+    diagnosis = run(tmp_path, packaged, MEMORY.format(own="79.00 GiB", cached="512.00 MiB"))
+    assert diagnosis.root_cause is not None
+    confirmed = {cause.id for cause in diagnosis.root_cause.causes if cause.state == "confirmed"}
+    assert confirmed == {"fragmentation", "outside-of-pytorch"}
+    assert states(run(tmp_path, packaged, FRAGMENTED))["less-outside-memory"] == "not_applicable"
+
+
+def test_refused_connection_proves_no_dead_peer(tmp_path: Path, packaged: Catalogue) -> None:
+    """A refused connection is a dead rank or a wrong interface; only the other side's log can tell."""
+    line = "socketPollConnect: connect to 10.0.0.12<51234> returned Connection refused, exceeded error retry count after 35 attempts\n"
+    root = run(tmp_path, packaged, f"node01:1:2 [0] NCCL WARN {line}").root_cause
+    assert root is not None
+    assert root.pattern == "nccl-connect-failed"
+    assert not [cause.id for cause in root.causes if cause.state == "confirmed"]
+    assert root.fixes[0].id == "read-the-peer"

@@ -33,8 +33,9 @@ class Expressions:
 
     def __init__(self) -> None:
         self._ready: dict[str, regex.Pattern[str] | None] = {}
+        self._ready_standard: dict[tuple[str | bytes, int], re.Pattern[Any]] = {}
         self._fresh: list[str] = []
-        self._fresh_standard: list[tuple[str, int]] = []
+        self._fresh_standard: list[tuple[str | bytes, int]] = []
         self._file: _File | None = None
 
     def compiled(self, text: str) -> regex.Pattern[str] | None:
@@ -43,9 +44,15 @@ class Expressions:
             self._ready[text] = self._taken_back(text) or self._compile(text)
         return self._ready[text]
 
-    def standard(self, text: str, flags: int) -> re.Pattern[str]:
+    def standard(self, text: str | bytes, flags: int = 0) -> re.Pattern[Any]:
         """Return an expression compiled by `re`; raises re.error where it is none."""
         key = (text, int(flags))
+        if key not in self._ready_standard:
+            self._ready_standard[key] = self._standard(key)
+        return self._ready_standard[key]
+
+    def _standard(self, key: tuple[str | bytes, int]) -> re.Pattern[Any]:
+        text, flags = key
         program = self._kept().standard.get(key)
         if program is not None:
             try:
@@ -102,7 +109,7 @@ class _File:
     """The kept programs: of `re` by expression and flags, of `regex` by expression."""
 
     def __init__(self) -> None:
-        self.standard: dict[tuple[str, int], tuple[Any, ...]] = {}
+        self.standard: dict[tuple[str | bytes, int], tuple[Any, ...]] = {}
         self.regex: dict[str, tuple[Any, ...]] = {}
         file = shelf.fetch(_path())
         if file is None:
@@ -114,7 +121,7 @@ class _File:
         if known == identity() and isinstance(standard, dict) and isinstance(others, dict):
             self.standard, self.regex = standard, others
 
-    def add(self, standard: dict[tuple[str, int], tuple[Any, ...]], others: dict[str, tuple[Any, ...]]) -> None:
+    def add(self, standard: dict[tuple[str | bytes, int], tuple[Any, ...]], others: dict[str, tuple[Any, ...]]) -> None:
         """Write the file with more programs in it."""
         every, rest = {**self.standard, **standard}, {**self.regex, **others}
         every = every if len(every) <= _MOST else standard

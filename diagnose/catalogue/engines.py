@@ -79,7 +79,7 @@ def regex_program(pattern: regex.Pattern[str] | None) -> tuple[Any, ...] | None:
     return tuple(made[1])
 
 
-def standard_program(text: str, flags: int) -> tuple[Any, ...] | None:
+def standard_program(text: str | bytes, flags: int) -> tuple[Any, ...] | None:
     """Give what `re`'s engine makes an expression of; None where this Python has no such thing."""
     try:
         from re import _compiler, _parser  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Reads the plainest command lines, `diagnose [log] PATH…` with switches: loading click takes longer than the scan."""
+"""Reads plain command lines, `diagnose [log] PATH…` with simple options: loading click takes longer than the scan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _SWITCHES = {
     "--redact": "redact",
     "--no-color": "no_color",
 }
-_FORMAT = "--format"
+_CHOICES = {"--format": ("form", tuple(RENDERERS)), "--metrics": ("metrics", ("all", "sampled", "off"))}
+_TEXTS = {"--output": "output", "--config": "config", "--env": "env", "--baseline": "baseline"}
+_PATTERNS, _JOBS, _MOST_JOBS = "--patterns", "--jobs", 256
 
 
 def plain(arguments: Sequence[str]) -> dict[str, Any] | None:
@@ -33,20 +35,34 @@ def plain(arguments: Sequence[str]) -> dict[str, Any] | None:
         del rest[0]
     elif not rest or rest[0] in COMMANDS:
         return None
-    paths: list[str] = []
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"paths": []}
     while rest:
         word = rest.pop(0)
         if word == "-" or (word and not word.startswith("-")):
-            paths.append(word)
+            found["paths"].append(word)
         elif word in _SWITCHES:
             found[_SWITCHES[word]] = True
-        elif word == _FORMAT and rest and rest[0] in RENDERERS:
-            found["form"] = rest.pop(0)
-        elif word.startswith(f"{_FORMAT}=") and word.partition("=")[2] in RENDERERS:
-            found["form"] = word.partition("=")[2]
         else:
-            return None
-    if not paths or ("quiet" in found and "verbose" in found):
-        return None
-    return {"paths": paths, **found}
+            name, equals, value = word.partition("=")
+            if not equals:
+                value = rest.pop(0) if rest else ""
+            if not _take(found, name, value):
+                return None
+    return found if found["paths"] and not ("quiet" in found and "verbose" in found) else None
+
+
+def _take(found: dict[str, Any], name: str, value: str) -> bool:
+    """Take an option with its value; False where it is none of the plain ones, or not plainly right."""
+    if not value or (value.startswith("-") and value != "-"):
+        return False
+    if name in _CHOICES and value in _CHOICES[name][1]:
+        found[_CHOICES[name][0]] = value
+    elif name in _TEXTS:
+        found[_TEXTS[name]] = value
+    elif name == _PATTERNS:
+        found["patterns"] = (*found.get("patterns", ()), value)
+    elif name == _JOBS and value.isascii() and value.isdigit() and 1 <= int(value[:4]) <= _MOST_JOBS and len(value) < 4:
+        found["jobs"] = int(value)
+    else:
+        return False
+    return True

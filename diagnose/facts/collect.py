@@ -103,7 +103,7 @@ def collect(
         else:
             result = scan(stream, index, probe.database, sampled, always, most, FEW if brief else None)
         text = Text(stream, index, source)
-        record = record_of(source, probe, result, text, meters, stream.modified, brief=brief)
+        record = record_of(source, probe, result, text, meters, text.existed, brief=brief)
         return told.placed(record) if told else record
 
 
@@ -119,7 +119,7 @@ def record_of(
 ) -> SourceRecord:
     """Look closer at a source that was scanned: `result` and `meters` say what was found, `text` gives its lines.
 
-    `modified` is the file's last change in seconds since the epoch. The meters are used up.
+    `modified` is a time close to its last line, in seconds since the epoch. The meters are used up.
     """
     record = _Collector(source, probe, result, text, meters.progress, modified, brief=brief).record()
     if source.rank is None:

@@ -19,6 +19,7 @@ _ANCHORS = (
     b"setenv ",
     b"PYTORCH_CUDA_ALLOC_CONF",
     b"PYTORCH_ALLOC_CONF",
+    b"PYTORCH_HIP_ALLOC_CONF",
     b"CUDA_DEVICE_MAX_CONNECTIONS",
     b"CUDA_VISIBLE_DEVICES=",
     b"NCCL_GRAPH_REGISTER",
@@ -42,7 +43,7 @@ _KNOWN = Lazy(
     r"(?:WORLD_SIZE|PYTHONPATH|PYTHONUNBUFFERED|PYTHONFAULTHANDLER)$"
 )
 _NCCL = Lazy(r"\b([A-Z][A-Z0-9_]{2,100}) set by environment to (.+?)\.?\s*$")
-_ALLOCATOR = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"})
+_ALLOCATOR = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
 _EXPANDABLE = Lazy(r"expandable_segments\s*:\s*(?:true|1)\b", re.IGNORECASE, needs=("expandable_segments",))
 _BLOCK = 400  # lines of a dump, to each side
 _ENOUGH = 5  # assignments in a row that make a dump of which every name is believed

@@ -79,9 +79,7 @@ class LiveSource:
             index = LineIndex()
             result, meters = self._scan.result(index)
             text = Text(self._stream, index, self.source)
-            self._record = record_of(
-                self.source, self._probe, result, text, meters, self._stream.modified, brief=self._brief
-            )
+            self._record = record_of(self.source, self._probe, result, text, meters, text.existed, brief=self._brief)
             self._told = state
         return self._record
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 
@@ -13,6 +12,7 @@ from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.reader import TextView
 from diagnose.read.clean import clean
 from diagnose.read.labels import LABEL
+from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Evidence
 
 FIRST, LAST = 12, 200
@@ -25,16 +25,16 @@ _TRIED, _FAR = 4 * FIRST, 8192  # places that are tried to tell that a chunk is 
 _CHECKED = FIRST + LAST  # candidates at each end of a chunk that are looked at more closely
 # All begin with a literal: then the search runs at memory speed. Lines of these formats need no second look.
 _STRICT = (
-    (b"iteration ", re.compile(rb"iteration +\d{1,15}/ *\d{1,15} *\|")),
-    (b"Step Time : ", re.compile(rb"Step Time : [\d.]{1,20}s GPU utilization: ")),
-    (b"steps: ", re.compile(rb"steps: \d{1,15} loss: ")),
-    (b", skipped=", re.compile(rb", skipped=\d{1,15}, lr=")),
-    (b"/global_step=", re.compile(rb"/global_step=\d{1,15}, RunningAvgSamplesPerSec=")),
+    (b"iteration ", LazyBytes(rb"iteration +\d{1,15}/ *\d{1,15} *\|")),
+    (b"Step Time : ", LazyBytes(rb"Step Time : [\d.]{1,20}s GPU utilization: ")),
+    (b"steps: ", LazyBytes(rb"steps: \d{1,15} loss: ")),
+    (b", skipped=", LazyBytes(rb", skipped=\d{1,15}, lr=")),
+    (b"/global_step=", LazyBytes(rb"/global_step=\d{1,15}, RunningAvgSamplesPerSec=")),
 )
 # What a line of any other kind has. Which of these lines tell progress, `read_progress` decides when `steps` is called.
-_LOSS = re.compile(rb"oss['\"]?[ :=]{1,3}['\"]?(?:[-+]?[\d.]{1,20}|nan|NaN|NAN|-?inf)")
-_BAR = re.compile(rb"\| *\d{1,12}/\d{1,12} \[[^\]\n\r]{0,100}(?:it/s|s/it)")
-_COUNTED = re.compile(rb"(?:[Ss]tep|STEP|[Ii]ter|[Ee]poch|[Bb]atch)[^\n]{0,20}?\d|\{'|\| *\d{1,12}/\d{1,12} \[")
+_LOSS = LazyBytes(rb"oss['\"]?[ :=]{1,3}['\"]?(?:[-+]?[\d.]{1,20}|nan|NaN|NAN|-?inf)")
+_BAR = LazyBytes(rb"\| *\d{1,12}/\d{1,12} \[[^\]\n\r]{0,100}(?:it/s|s/it)")
+_COUNTED = LazyBytes(rb"(?:[Ss]tep|STEP|[Ii]ter|[Ee]poch|[Bb]atch)[^\n]{0,20}?\d|\{'|\| *\d{1,12}/\d{1,12} \[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _places(data: bytes) -> tuple[list[int], int]:
     return found, len(found) * len(candidates) // len(ends) if ends else 0
 
 
-def _full(data: bytes) -> tuple[int, int, re.Pattern[bytes]] | None:
+def _full(data: bytes) -> tuple[int, int, LazyBytes] | None:
     """About how many lines of a strict format a chunk has, where the last is, and its form; None unless very many."""
     for guard, form in _STRICT:
         places: list[int] = []

@@ -7,21 +7,21 @@ little. Sources: tqdm, Lightning, and what hand-written loops print.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 
 from diagnose.classes import dataclass
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.series_forms import number_of
 from diagnose.read.clean import clean
+from diagnose.read.lazy import LazyBytes
 
 RESOLUTIONS = 25  # a point spans so many times the resolution of its clock
-_BAR = re.compile(rb"\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,4}):)?(\d{1,2}):(\d\d)<[^\]\n\r]{0,100}(?:it/s|s/it)")
-_LINE = re.compile(
+_BAR = LazyBytes(rb"\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,4}):)?(\d{1,2}):(\d\d)<[^\]\n\r]{0,100}(?:it/s|s/it)")
+_LINE = LazyBytes(
     rb"(?:[Ss]tep|STEP|[Ii]ter(?:ation)?)s?\W{0,4}(\d{1,15})[^\n]{0,200}?[Ll]oss['\"]?[ :=]{1,3}"
     rb"([-+]?[\d.]{1,20}(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf|NaN))"
 )
-_STAMP = re.compile(rb"(?:^|[ T\[(])([012]\d):([0-5]\d):([0-5]\d)(?:[.,](\d{1,6}))?")
+_STAMP = LazyBytes(rb"(?:^|[ T\[(])([012]\d):([0-5]\d):([0-5]\d)(?:[.,](\d{1,6}))?")
 _DAY = 86400.0
 _TAIL, _HEAD = 600, 120  # bytes before a bar in which its line begins; bytes of a line in which its stamp stands
 

@@ -6,10 +6,10 @@ Sources: as `progress_lines`. Only the fields that speed and health are judged b
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections.abc import Sequence
 
+from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass
 
 SELDOM = ("skipped", "nan", "batch")  # metrics that seldom change
@@ -112,7 +112,6 @@ HUGGINGFACE = Form(
     None,
     _fields(("loss", r"\{'loss': '?%N", 1.0), ("grad_norm", r"'grad_norm': '?%N", 1.0)),
 )
-# The compiled expressions are kept by `re` itself.
 FORMS = (MEGATRON, NEMO, DEEPSPEED, DEEPSPEED_RATE, TORCHTITAN, NANOGPT, HUGGINGFACE)
 
 
@@ -121,7 +120,7 @@ def columns_of(form: Form, data: bytes, *, only_times: bool = False) -> Columns 
 
     `only_times` reads the step time and the number alone, which is several times faster.
     """
-    counted = re.findall(form.fields[0][1], data)
+    counted = EXPRESSIONS.standard(form.fields[0][1]).findall(data)
     count = len(counted)
     if not count:
         return None
@@ -133,7 +132,7 @@ def columns_of(form: Form, data: bytes, *, only_times: bool = False) -> Columns 
         if metric in SELDOM and (same := _constant(expression, data, count)) is not None:
             values[metric] = array("d", [same * factor]) * count
             continue
-        found = counted if expression is form.fields[0][1] else re.findall(expression, data)
+        found = counted if expression is form.fields[0][1] else EXPRESSIONS.standard(expression).findall(data)
         if len(found) == count:
             values[metric] = floats(found, factor)
         elif found:
@@ -143,7 +142,7 @@ def columns_of(form: Form, data: bytes, *, only_times: bool = False) -> Columns 
 
 def _constant(expression: bytes, data: bytes, count: int) -> float | None:
     """Return the value of a field where all lines of a chunk have the same one: counting is faster than reading."""
-    first = re.search(expression, data)
+    first = EXPRESSIONS.standard(expression).search(data)
     if first is None:
         return None
     return number_of(first[1]) if data.count(data[first.start() : first.end() + 1]) == count else None
@@ -154,7 +153,7 @@ def _numbers(form: Form, data: bytes, count: int) -> Sequence[int] | None:
     if form.number is None:
         return range(count)
     if count >= 3:
-        number = re.compile(form.number)
+        number = EXPRESSIONS.standard(form.number)
         first = number.search(data)
         second = number.search(data, first.end()) if first else None
         last = number.search(data, _last_line(data, form.guard))
@@ -162,7 +161,7 @@ def _numbers(form: Form, data: bytes, count: int) -> Sequence[int] | None:
             low, step = int(first[1]), int(second[1]) - int(first[1])
             if step > 0 and int(last[1]) == low + step * (count - 1):
                 return range(low, low + step * count, step)
-    found = re.findall(form.number, data)
+    found = EXPRESSIONS.standard(form.number).findall(data)
     return [int(text) for text in found] if len(found) == count else None
 
 
@@ -173,8 +172,8 @@ def _last_line(data: bytes, guard: bytes) -> int:
 def _by_lines(form: Form, data: bytes) -> Columns | None:
     """Read a chunk in which some lines lack a field or a number."""
     numbers: list[int] = []
-    numbered = re.compile(form.number) if form.number else None
-    fields = [(metric, re.compile(expression), factor) for metric, expression, factor in form.fields]
+    numbered = EXPRESSIONS.standard(form.number) if form.number else None
+    fields = [(metric, EXPRESSIONS.standard(expression), factor) for metric, expression, factor in form.fields]
     values = {metric: array("d") for metric, _, _ in form.fields}
     for line in data.split(b"\n"):
         number = numbered.search(line) if numbered else None

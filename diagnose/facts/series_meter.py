@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass, field, replace
 from diagnose.facts.reader import TextView
 from diagnose.facts.series import MOST, Series
@@ -109,7 +109,7 @@ class SeriesMeter:
             self._apart(form, data, offset)
             return
         if form.name == "megatron" and not thin and "tflops" not in columns.values and STEP_TIME.guard in data:
-            rates = [number_of(text) for text in re.findall(STEP_TIME.fields[1][1], data)]
+            rates = [number_of(text) for text in EXPRESSIONS.standard(STEP_TIME.fields[1][1]).findall(data)]
             if len(rates) == len(columns.numbers):
                 columns.values["tflops"] = rates
         self._lane(form.name, "", form.name).add(_Piece(0, offset, len(data), form, _head(form, data, line)), columns)
@@ -214,7 +214,7 @@ def _nth(data: bytes, guard: bytes, count: int) -> int:
 def _numbered(data: bytes, number: bytes, wanted: int) -> int:
     """Where the line with this number has it; the last one with a smaller number where it lacks."""
     best = 0
-    for found in re.finditer(number, data):
+    for found in EXPRESSIONS.standard(number).finditer(data):
         if int(found[1]) <= wanted:
             best = found.start()
         if int(found[1]) == wanted:

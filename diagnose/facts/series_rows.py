@@ -9,6 +9,7 @@ import re
 from array import array
 from collections.abc import Sequence
 
+from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass
 from diagnose.facts.series_forms import SELDOM, Columns, Form, floats, number_of
 
@@ -30,19 +31,22 @@ class Rows:
 
     def __init__(self) -> None:
         self._row: _Row | None = None
+        self._expression: re.Pattern[bytes] | None = None
 
     def read(self, form: Form, data: bytes) -> Columns | None:
         """Read all lines of one format in a chunk of whole lines; None where they are not all laid out alike."""
         count = data.count(form.guard)
         if form.number is None or count < _FEWEST:
             return None
-        found = re.findall(self._row.text, data) if self._row is not None else []
+        found = self._expression.findall(data) if self._expression is not None else []
         if len(found) != count:
             row = _learnt(form, data)
             if row is None or row == self._row:
                 return None
-            self._row = row
-            found = re.findall(row.text, data)
+            # The first layout is worth keeping for the next start; a log may have any number of others.
+            make = EXPRESSIONS.standard if self._row is None else re.compile
+            self._row, self._expression = row, make(row.text)
+            found = self._expression.findall(data)
         if len(found) != count or self._row is None:
             return None
         numbers, *columns = zip(*found, strict=True)
@@ -70,7 +74,7 @@ def _learnt(form: Form, data: bytes) -> _Row | None:
     start = data.rfind(b"\n", 0, at) + 1
     end = data.find(b"\n", at)
     line = data[start : min(end if end >= 0 else len(data), start + _LONGEST)]
-    head = re.search(form.number, line) if form.number else None
+    head = EXPRESSIONS.standard(form.number).search(line) if form.number else None
     segments = line[head.end() :].split(b"|") if head else []
     if form.number is None or not 2 <= len(segments) <= _SEGMENTS:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -10,11 +9,12 @@ from diagnose.facts.model import Held
 from diagnose.facts.reader import TextView
 from diagnose.read.clean import clean
 from diagnose.read.labels import LABEL_BEHIND_NEWLINE, LONGEST
+from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Evidence
 from diagnose.read.prefix import split
 from diagnose.read.time import show
 
-_DIGITS = re.compile(rb"\d+")
+_DIGITS = LazyBytes(rb"\d+")
 _FEWEST = 3  # speakers, to tell a file put together of their words from one where each spoke once
 _RANK = b"\n[rank"
 _PLAIN = 8000  # bytes of a line that is kept as it is

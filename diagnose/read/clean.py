@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from diagnose.read.lazy import Lazy, LazyBytes
 
 # CSI, OSC (with BEL or ST), other two-byte escapes: ECMA-48.
-_ESCAPE = re.compile(
+_ESCAPE = LazyBytes(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[PX^_][^\x1b\n]{0,4096}\x1b\\|[ -/]*[0-~])"
 )
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = Lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def strip_escapes(raw: bytes) -> bytes:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from diagnose.read import exceptions as words
 from diagnose.read.clean import strip_escapes
+from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Line, Traceback
 from diagnose.read.text import Text
 from diagnose.read.traceback import as_traceback
 from diagnose.read.unit import Unit, Verdict
 
 _TAIL = 64 * 1024
-_BEGINS = re.compile(rb'File "|(?:Error|Exception|Failed|Iteration|error)(?:(?:\([\w.]{1,200}\))?:|\()')
+_BEGINS = LazyBytes(rb'File "|(?:Error|Exception|Failed|Iteration|error)(?:(?:\([\w.]{1,200}\))?:|\()')
 _GOES_ON = (Verdict.TAKEN, Verdict.SKIPPED)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from diagnose.read.lazy import LazyBytes
 
 # torchrun --tee and PyTorch's excepthook, srun -l, Open MPI.
 _FORMS = rb"(?:\[[A-Za-z]+\d{1,6}\]:|\d{1,6}: |\[\d+,\d{1,7}\]<std\w+>)"
-LABEL = re.compile(_FORMS)
+LABEL = LazyBytes(_FORMS)
 # With the newline before it: a search for a literal is many times faster than one for a line's start.
-LABEL_BEHIND_NEWLINE = re.compile(rb"\n" + _FORMS)
+LABEL_BEHIND_NEWLINE = LazyBytes(rb"\n" + _FORMS)
 LONGEST = 64  # bytes

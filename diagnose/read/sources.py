@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from diagnose.classes import dataclass, replace
 from diagnose.read.codecs import decoder_for
 from diagnose.read.hosts import is_host
-from diagnose.read.lazy import Lazy
+from diagnose.read.lazy import Lazy, LazyBytes
 from diagnose.read.model import Kind, Problem, Source
 from diagnose.read.structured import is_structured
 
@@ -40,10 +40,10 @@ _DUMP_NAME = Lazy(
     r"(?:nccl|comm_?lib|flight|fr|pg)[-_]?(?:trace|recorder|dump)(?:s|[-_]?rank)?[-_]?\d{1,7}(?:\.(?:pkl|pickle|json))?$",
     re.IGNORECASE,
 )
-_KERNEL_LINE = re.compile(
+_KERNEL_LINE = LazyBytes(
     rb"(?:<\d+>)?\[ *\d+\.\d{3,}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\]|.{0,120} kernel: "
 )
-_SLURM_LINE = re.compile(
+_SLURM_LINE = LazyBytes(
     rb"\[\d{4}-\d\d-\d\dT[\d:.]+\] (?:\[\d+\.|_?slurm|sched|_job_complete|error: |debug|Launching batch|launch task)"
     rb"|JobId=\d+ (?:Array\w+=\S+ )*JobName="
 )
@@ -232,7 +232,7 @@ def is_binary(head: bytes) -> bool:
     if not head or head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return False
     odd = sum(map(head.count, (bytes((code,)) for code in (*range(7), *range(14, 27), *range(28, 32)))))
-    return odd * 10 > len(head)
+    return odd * 20 > len(head)  # bytes drawn at random hold a tenth
 
 
 def is_dump(name: str, head: bytes) -> bool:

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 from diagnose.read import structured
 from diagnose.read.clean import clean
+from diagnose.read.existed import existed_at, last_dated, not_later_than
 from diagnose.read.index import LineIndex
+from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Clock, Evidence, Line, Source
 from diagnose.read.prefix import Prefix, split
 from diagnose.read.stream import LONG_LINE, ByteStream
@@ -20,7 +22,8 @@ _PAGES = 48  # kept pages: 3 MB
 _LINES = 1024  # kept lines
 _LABELS = 160  # bytes of labels before a structured entry
 _HEAD = 1024  # bytes in which a line's prefixes are looked for
-_TASK = re.compile(rb"^(\d{1,6}): ?\[(rank|[a-z]+)(\d{1,6})\]:", re.MULTILINE)
+_DATES = 4096  # bytes of begin and end in which a full date is looked for
+_TASK = LazyBytes(rb"^(\d{1,6}): ?\[(rank|[a-z]+)(\d{1,6})\]:", re.MULTILINE)
 
 
 class Text:
@@ -34,6 +37,9 @@ class Text:
         self._lines: OrderedDict[int, Line] = OrderedDict()
         self._whole: set[int] = set()  # starts of those whose text is the same whatever place of them is asked for
         self._tasks_are_ranks: bool | None = None
+        dated = last_dated(stream.read(0, _DATES), stream.read(max(0, stream.size - _DATES), stream.size))
+        self.existed = existed_at(stream.modified, dated)  # about when its last line was written, seconds
+        self._near = not_later_than(stream.modified, dated)
 
     def line_at(self, offset: int, *, at: int | None = None, number: int | None = None) -> Line:
         """Give the line that holds `offset`.
@@ -55,7 +61,7 @@ class Text:
         return line
 
     def after(self, line: Line, limit: int) -> Iterator[Line]:
-        """Yield up to `limit` lines that follow `line`."""
+        """Yield up to `limit` lines that follow `line`; a line of more than a megabyte is the last, for its end is not looked for."""
         here, number = line.end + 1, line.number + 1
         for _ in range(limit):
             if here >= self._stream.size:
@@ -67,6 +73,8 @@ class Text:
                 known = self._make(here, self._end_of(here), number, None)
                 self._remember(known)
             yield known
+            if known.end - known.start >= LONG_LINE:
+                return
             here, number = known.end + 1, known.number + 1
 
     def before(self, line: Line, limit: int) -> Iterator[Line]:
@@ -188,16 +196,16 @@ class Text:
         found = self._entry(start, end) if end - start > SHOWN else None
         if found is not None:
             return self._line(start, end, number, text, found)
-        found = split(text, near=self._stream.modified)
+        found = split(text, near=self._near)
         if head is not None:
-            found = _with_head(found, split(clean(head), near=self._stream.modified))
+            found = _with_head(found, split(clean(head), near=self._near))
         return self._line(start, end, number, text, found)
 
     def _entry(self, start: int, end: int) -> Prefix | None:
         """Read a structured entry that is longer than what is shown of a line."""
         if b'{"' not in self._bytes(start, min(end, start + _LABELS)) or end - start > structured.LONGEST:
             return None
-        found = split(clean(self._stream.read(start, end)), near=self._stream.modified)
+        found = split(clean(self._stream.read(start, end)), near=self._near)
         return found if found.unwrapped else None
 
     def _line(self, start: int, end: int, number: int, text: str, found: Prefix) -> Line:

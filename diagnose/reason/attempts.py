@@ -65,7 +65,10 @@ def _marks(found: Sequence[Incident], records: Sequence[SourceRecord]) -> dict[i
 
 
 def _requeues(found: Sequence[Incident], records: Sequence[SourceRecord]) -> dict[int, list[int]]:
-    """List the offsets of the scheduler's words that it ended a job which made progress again long after them."""
+    """List the offsets of the scheduler's words that it ended a job which ran again after them.
+
+    It did where it made progress long after them, or where it had trained and a checkpoint is loaded behind them.
+    """
     ends: dict[int, list[Incident]] = {}
     for each in found:
         if each.own_time is not None and _CANCELLED.search(each.evidence.text):
@@ -73,10 +76,13 @@ def _requeues(found: Sequence[Incident], records: Sequence[SourceRecord]) -> dic
     marks: dict[int, list[int]] = {}
     for source, told in ends.items():
         steps = [(step.start, step.time) for step in records[source].steps if step.time is not None]
+        trained = min((step.start for step in records[source].steps if step.kind == "iteration"), default=None)
+        loads = [step.start for step in records[source].steps if step.kind == "load"]
         for each, following in zip(told, [*told[1:], None], strict=True):
             until = following.start if following else float("inf")
             again = (each.own_time or 0.0) + _GRACE
-            if any(each.start < start < until and time > again for start, time in steps):
+            loaded = trained is not None and any(trained < each.start < start < until for start in loads)
+            if loaded or any(each.start < start < until and time > again for start, time in steps):
                 marks.setdefault(source, []).append(each.start)
     return marks
 

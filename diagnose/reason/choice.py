@@ -255,6 +255,9 @@ def _beats(a: Group, b: Group) -> bool:
         return not (_explains(b, a) and earlier is False)
     if _explains(b, a) and (earlier is not True or (_conclusive(b) and not _conclusive(a))):
         return False
+    known = a.first.weight and b.first.weight
+    if earlier is None and known and _conclusive(a) != _conclusive(b):
+        return _conclusive(a)  # what is only a symptom may be fallout of what is none
     if earlier is None or _same_breath(a.first, b.first):
         if a.first.weight != b.first.weight:
             return a.first.weight > b.first.weight
@@ -285,5 +288,7 @@ def _same_breath(a: Incident, b: Incident) -> bool:
 def _rival(root: Group, group: Group) -> bool:
     """Tell whether a group cannot be told from the root, and knows as much."""
     if _explains(root, group) or group.first.weight < min(root.first.weight, 2):
+        return False
+    if root.first.pattern and _conclusive(root) and not _conclusive(group):
         return False
     return _before(root.first, group.first) is None and root.first.weight <= group.first.weight

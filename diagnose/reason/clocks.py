@@ -17,6 +17,7 @@ from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Kind
 from diagnose.reason import words
 
+_DAY = 86_400.0  # seconds
 _QUARTER = 900.0  # seconds: zones differ by multiples of it
 _ZONE_SLACK = 45.0  # seconds by which a zone's difference may be off
 _LEAST_ZONE = 1800.0  # seconds: a smaller difference is no zone
@@ -37,9 +38,37 @@ class Shift:
 
 def align(records: Sequence[SourceRecord]) -> tuple[list[SourceRecord], dict[int, Shift]]:
     """Return the records with comparable times, and what was taken off, by the source's index."""
+    records = _same_year(records)
     shifts = _shifts(records)
     aligned = [_moved(record, shifts[index]) if index in shifts else record for index, record in enumerate(records)]
     return _dated_kernel(aligned), shifts
+
+
+def _same_year(records: Sequence[SourceRecord]) -> list[SourceRecord]:
+    """Move sources that lie whole years off to the others: a stamp without a year in a copied file gets a wrong one."""
+    spans = {i: (each.first_time, each.last_time) for i, each in enumerate(records) if each.first_time is not None}
+    reference = max(spans, key=lambda index: (len(_iterations(records[index])), -index), default=None)
+    if reference is None:
+        return list(records)
+    own = records[reference]
+    return [
+        _moved(record, Shift(years, "")) if index in spans and (years := _years(record, own)) else record
+        for index, record in enumerate(records)
+    ]
+
+
+def _years(record: SourceRecord, reference: SourceRecord) -> float:
+    """Return by how many seconds a source lies whole years from another one; 0 where it does not."""
+    if _apart(record, reference, 0.0) < 180 * _DAY:
+        return 0.0
+    lengths = (sign * days * _DAY for days in (365, 366, 730, 731, 1095, 1096) for sign in (1, -1))
+    return next((seconds for seconds in lengths if _apart(record, reference, seconds) <= _DAY), 0.0)
+
+
+def _apart(record: SourceRecord, reference: SourceRecord, shift: float) -> float:
+    """Return the seconds between the end of one source and the begin of the other."""
+    first, last = (record.first_time or 0.0) - shift, (record.last_time or 0.0) - shift
+    return max(first - (reference.last_time or 0.0), (reference.first_time or 0.0) - last)
 
 
 def _shifts(records: Sequence[SourceRecord]) -> dict[int, Shift]:

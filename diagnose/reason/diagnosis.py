@@ -79,7 +79,8 @@ class Reasoner:
             if each.pattern and not each.recovered
             for name in (each.pattern.id, each.pattern.category)
         }
-        self.names = frozenset(names | {each.pattern for each in self.slow})
+        told = {each.pattern.id for each in self.incidents if each.pattern and each.role == "advice"}
+        self.names = frozenset(names | told | {each.pattern for each in self.slow})
 
     def _facts(self, given: Sequence[Observation]) -> Facts:
         seen = [each for record in self.records for each in record.observations]
@@ -313,7 +314,10 @@ def _why(choice: Choice, shifts: Mapping[int, Shift]) -> str:
 
 
 def _inputs(records: Sequence[SourceRecord], problems: Sequence[Problem]) -> tuple[Input, ...]:
-    read = [Input(r.path, r.bytes, r.lines, r.rank, r.node, tuple(r.problems)) for r in records]
+    told: dict[str, list[str]] = {}
+    for each in problems:
+        told.setdefault(each.path, []).append(each.what)
+    read = [Input(r.path, r.bytes, r.lines, r.rank, r.node, (*told.get(r.path, ()), *r.problems)) for r in records]
     known = {record.path for record in records}
     unread = [Input(each.path, 0, 0, problems=(each.what,)) for each in problems if each.path not in known]
     return (*read, *unread)

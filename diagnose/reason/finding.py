@@ -131,7 +131,7 @@ def _state(rule: FixRule, fix: Fix, scope: EventScope) -> Fix:
         text = words.facts(done)
         return _with(fix, "already_applied", f"{text} ({', '.join(places)})" if text and places else text)
     if rule.avoid and evaluate(rule.avoid, scope).answer:
-        return _with(fix, "not_applicable", rule.avoid_why)
+        return replace(_with(fix, "not_applicable", rule.avoid_why), forbidden=True)
     if applies is not None and applies.answer is None:
         return _with(fix, "unknown", _unknown(applies))
     return fix

@@ -8,7 +8,7 @@ from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
 from diagnose.facts.placement import pci_of
 from diagnose.reason.incident import Incident
-from diagnose.reason.placement import Worker, gpus_of, numbered_ranks, offsets_of
+from diagnose.reason.placement import Worker, gpus_of, numbered_ranks, offsets_of, spread_tasks
 
 STOPPED = ("-15", "143")  # torchrun stopped these itself
 
@@ -43,6 +43,12 @@ def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> 
     """Fill in rank and node of incidents that lack them, where they can be known; return the records with theirs."""
     tables = workers_of(incidents)
     nodes = {record.node for record in records if record.node} | {each.node for each in incidents if each.node}
+    records = [_at_home(record, nodes) for record in records]
+    spread = spread_tasks(records)
+    records = [
+        replace(record, node=spread[at][0], rank=spread[at][1]) if at in spread else record
+        for at, record in enumerate(records)
+    ]
     offsets = offsets_of(records, tables)
     numbered = numbered_ranks(records)
     records = [replace(record, rank=numbered[at]) if at in numbered else record for at, record in enumerate(records)]
@@ -65,6 +71,12 @@ def identify(incidents: Sequence[Incident], records: Sequence[SourceRecord]) -> 
     _settle(incidents, everyone)
     _date(incidents, everyone)
     return [_placed(record, offsets.get(index), len(nodes) <= 1) for index, record in enumerate(records)]
+
+
+def _at_home(record: SourceRecord, nodes: set[str]) -> SourceRecord:
+    """Give a record the node that its file is named after, where another source names that node."""
+    stem = record.path.replace("\\", "/").rpartition("/")[2].partition(".")[0]
+    return replace(record, node=stem) if record.node is None and stem in nodes else record
 
 
 def _holder(each: Incident, node: str | None, gpus: Mapping[tuple[str, str], int]) -> int | None:

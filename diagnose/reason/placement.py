@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from diagnose.classes import dataclass
 from diagnose.facts.model import SourceRecord
@@ -12,6 +14,7 @@ from diagnose.read.model import Kind
 
 _NUMBERED = Lazy(r"(?:^|[-_])(?:node|worker|host|nid)s?[-_]?(\d{1,4})$")
 _LAST_NUMBER = Lazy(r"(.*?)(\d{1,6})(\D*(?:/\d+)?\D*)")
+_HOST_AND_TASK = Lazy(r"(.*/|)([A-Za-z][\w.-]{0,80}?)[_.](\d{1,6})(\.(?:log|out|err|txt))")  # srun's %N_%t
 _WITNESSES = 2  # logs that must speak of their rank before the numbers of the others are believed
 
 
@@ -178,3 +181,25 @@ def numbered_ranks(records: Sequence[SourceRecord]) -> dict[int, int]:
             index: number + shift for index, number in files if len(records[index].ranks) <= 1 and number + shift >= 0
         }
     return ranks
+
+
+def spread_tasks(records: Sequence[SourceRecord]) -> dict[int, tuple[str, int]]:
+    """Return node and rank of logs named after host and task (srun's `%N_%t`), by the source's index.
+
+    Names count where the tasks of two or more hosts are numbered on from one to the next without a gap, and each host
+    has more than one: a single task on each host is a launcher.
+    """
+    folders: dict[tuple[str, str], dict[int, tuple[str, int]]] = {}
+    for index, record in enumerate(records):
+        found = _HOST_AND_TASK.fullmatch(record.path) if record.kind is Kind.LOG and record.rank is None else None
+        if found and record.ranks in ([], [int(found[3])]) and record.node in (None, found[2]):
+            folders.setdefault((found[1], found[4]), {})[index] = (found[2], int(found[3]))
+    spread: dict[int, tuple[str, int]] = {}
+    for files in folders.values():
+        told = sorted((task, host) for host, task in files.values())
+        hosts = Counter(host for _, host in told)
+        runs = 1 + sum(a[1] != b[1] for a, b in pairwise(told))
+        numbered = [task for task, _ in told] == list(range(len(told)))
+        if numbered and len(hosts) == runs > 1 and min(hosts.values()) > 1:
+            spread |= files
+    return spread

@@ -56,6 +56,7 @@ class Fix:
     cost: Cost | None = None
     warning: str = ""  # what to mind before doing it
     references: tuple[str, ...] = ()
+    forbidden: bool = False  # it would help, and another setting of the run forbids it; `why` gives the way out
 
 
 @dataclass(frozen=True, slots=True)

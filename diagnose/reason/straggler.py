@@ -17,16 +17,28 @@ from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.clocks import Shift
-from diagnose.reason.collective import State, in_order, members_of, odd_ones, outsiders, states_of, stuck_inside, tell
+from diagnose.reason.collective import (
+    State,
+    in_order,
+    lagging,
+    members_of,
+    odd_ones,
+    outsiders,
+    states_of,
+    stuck_inside,
+    tell,
+)
 from diagnose.reason.heard import everyone_of, last_words
 from diagnose.reason.identity import STOPPED, workers_of
 from diagnose.reason.incident import Incident
+from diagnose.reason.placement import Worker
 from diagnose.reason.waited import longest_save, short, waited
 
 SILENT = "rank-went-silent"  # the patterns that describe what is inferred here
 EXITED = "rank-exited-silently"
 DESYNC = "collective-desync"
 INSIDE = "collective-hung-inside"
+BEHIND = "collective-rank-behind"
 FIRST = "collective-first-failed"
 _MOST = 8  # more than so many silent ranks name nobody, where they are not the smaller half
 _NAMED = Lazy(r"/rank_(\d{1,6})\b|\brank(\d{1,6})\b|//cpu//\d{1,9}/(\d{1,6})$")  # the last: Gloo's address of a rank
@@ -56,8 +68,10 @@ class Search:
         self.incidents = incidents
         self.records = records
         self.waiting = [each for each in incidents if each.pattern and each.pattern.victim and not each.recovered]
-        self.said = {each.rank for each in self.waiting if each.rank is not None}
+        self.said = {each.rank for each in self.waiting if each.rank is not None and not _only_told(each)}
         self.rows = [row for table in workers_of(incidents).values() for row in table]
+        self.ends = {} if self.rows else _task_ends(incidents)
+        self.rows += [row for row, _ in self.ends.values()]
         self.states = states_of(self.waiting, records)
         self.said |= {rank for group in self.states.values() for rank, state in group.items() if state.inside}
         self.everyone = everyone_of(records, world) | self.said | members_of(records)
@@ -92,11 +106,17 @@ def find_straggler(
     known, and what was taken off the sources' times.
     """
     search = Search(incidents, records, world, shifts)
-    for rule in (_mute, _by_counters, _named, _desync, _silent, _inside):
+    for rule in (_mute, _by_counters, _named, _desync, _silent, _behind, _inside):
         found = rule(search)
         if found is not None:
             return replace(found, captures={**short(search.waiting), **longest_save(records), **found.captures})
     return None
+
+
+def _only_told(each: Incident) -> bool:
+    """Tell whether a rank says only that another one gave up: whether it waited itself its counters tell."""
+    first = each.event.captures.get("first_rank") if each.event else None
+    return first is not None and first != str(each.rank)
 
 
 def inferred_incident(found: Straggler, catalogue: Catalogue) -> Incident | None:
@@ -105,7 +125,10 @@ def inferred_incident(found: Straggler, catalogue: Catalogue) -> Incident | None
     if pattern is None:
         return None
     line = found.evidence[0]
-    told = replace(line, rank=found.ranks[0]) if len(found.ranks) == 1 else line
+    if len(found.ranks) == 1:
+        told = replace(line, rank=found.ranks[0])
+    else:  # the line's own rank only says what it saw
+        told = line if line.rank in found.ranks else replace(line, rank=None, node=None)
     captures = {"ranks": words.ranks(found.ranks), **found.captures} if found.ranks else dict(found.captures)
     event = Event(pattern.id, 0, captures, told, 0, rank=told.rank, node=told.node)
     return Incident(-1, 0, told, pattern, event)
@@ -123,9 +146,7 @@ def _mute(search: Search) -> Straggler | None:
     if len(mute) != 1 or not others - set(mute):
         return None
     row = next(row for row in rows if row.rank == mute[0])
-    line = next(
-        (e.evidence for e in search.incidents if e.event and row.pid and e.event.captures.get("pid") == row.pid), None
-    )
+    line = search.ends[row.rank][1] if row.rank in search.ends else _line_of(row, search)
     last = search.last(mute[0])
     evidence = tuple(each for each in (line, last) if each is not None)
     if not evidence:
@@ -135,6 +156,23 @@ def _mute(search: Search) -> Straggler | None:
         f"line of it says why; {words.ranks(sorted(others - set(mute)))} only waited for it or were stopped."
     )
     return Straggler(EXITED, (mute[0],), evidence, why, {"exitcode": row.exitcode})
+
+
+def _line_of(row: Worker, search: Search) -> Evidence | None:
+    told = (each for each in search.incidents if each.event and row.pid and each.event.captures.get("pid") == row.pid)
+    return next((each.evidence for each in told), None)
+
+
+def _task_ends(incidents: Sequence[Incident]) -> dict[int, tuple[Worker, Evidence]]:
+    """Read srun's words on how single tasks ended, where its tasks are the ranks."""
+    ends: dict[int, tuple[Worker, Evidence]] = {}
+    for each in incidents:
+        captures = each.event.captures if each.event and each.role == "wrapper" else {}
+        if each.rank is None or captures.get("tasks") != str(each.rank):
+            continue
+        code = captures.get("exitcode") or ("-15" if captures.get("signal") == "Terminated" else "")
+        ends.setdefault(each.rank, (Worker(each.start, each.rank, each.rank, code), each.evidence))
+    return ends
 
 
 def _by_counters(search: Search) -> Straggler | None:
@@ -213,6 +251,18 @@ def _desync(search: Search) -> Straggler | None:
             why = f"Rank {one.rank} waits in {tell(one)}; rank {other.rank} waits in {tell(other)}."
             captures = {"op": one.op, "other_op": other.op, "seq": str(one.seq), "other": str(other.rank)}
             return Straggler(DESYNC, tuple(odd), (one.evidence, other.evidence), why, captures)
+    return None
+
+
+def _behind(search: Search) -> Straggler | None:
+    """One rank gave up an earlier operation than all others did."""
+    for _, states in in_order(search.states):
+        rank = lagging(states)
+        if rank is not None:
+            one, other = states[rank], max(states.values(), key=lambda state: state.seq or 0)
+            why = f"Rank {one.rank} waited in {tell(one)}; the others are further: rank {other.rank} in {tell(other)}."
+            captures = {"op": one.op, "seq": str(one.seq), "other_op": other.op, "other_seq": str(other.seq)}
+            return Straggler(BEHIND, (rank,), (one.evidence, other.evidence), why, captures)
     return None
 
 

@@ -15,7 +15,9 @@ def summary_of(diagnosis: Diagnosis) -> str:
         if diagnosis.inputs and not any(each.bytes for each in diagnosis.inputs):
             return "The log is empty: whether anything failed cannot be told."
         last = diagnosis.run.last_iteration
-        return f"Nothing failed{f'; the last iteration seen is {last}' if last is not None else ''}."
+        # What is cut, damaged or no log at all proves nothing about the rest.
+        where = " in what was read" if any(each.problems for each in diagnosis.inputs) else ""
+        return f"Nothing failed{where}{f'; the last iteration seen is {last}' if last is not None else ''}."
     if root is None:
         return _rootless(diagnosis)
     if diagnosis.verdict == "unknown":

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_SENTENCE = re.compile(r"(.{12,}?[.:!?])\s+(?=[A-Z\[])", re.DOTALL)
+from diagnose.read.lazy import Lazy
+
+_SENTENCE = Lazy(r"(.{12,}?[.:!?])\s+(?=[A-Z\[])", re.DOTALL)
 
 
 def cells(text: str) -> int:

@@ -72,7 +72,7 @@ def _seen(check: Check) -> str:
 
 
 def fixes(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
-    """Show the fixes in the order to try them, then those that are in force already."""
+    """Show the fixes in the order to try them, those that are in force already, and those that the run's settings forbid."""
     every = words.fixes(diagnosis)
     todo = [fix for fix in every if fix.state != "already_applied"]
     done = [fix for fix in every if fix.state == "already_applied"]
@@ -82,7 +82,15 @@ def fixes(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
         lines += _fix(page, number, fix, verbose)
     if len(every) > len(shown):
         lines.append(f"… {len(every) - len(shown)} more (--verbose)")
+    if not verbose:
+        lines += [line for fix in words.forbidden_fixes(diagnosis)[:2] for line in _forbidden(page, fix)]
     page.block("Fix", lines)
+
+
+def _forbidden(page: Page, fix: Fix) -> list[str]:
+    first, *rest = wrap(f"not: {brief(fix.text)}", page.room)
+    why = wrap(shorten(fix.why, 2 * _LIMIT), page.room - _ANSWER)
+    return [first, *(f"{'':{_ANSWER}}{line}" for line in [*(line.strip() for line in rest), *why])]
 
 
 def _fix(page: Page, number: int, fix: Fix, verbose: bool) -> list[str]:

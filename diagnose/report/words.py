@@ -99,6 +99,11 @@ def ruled_out_fixes(diagnosis: Diagnosis) -> list[Fix]:
     return list({fix.id: fix for fix in every if fix.state == "not_applicable"}.values())
 
 
+def forbidden_fixes(diagnosis: Diagnosis) -> list[Fix]:
+    """List the fixes that would help and that another setting of the run forbids."""
+    return [fix for fix in ruled_out_fixes(diagnosis) if fix.forbidden]
+
+
 def restart(action: Action, fixes: Sequence[Fix]) -> str:
     """Say whether to start the job again, after which of `fixes`, and without which nodes."""
     parts = [_RESTART[action.restart]]

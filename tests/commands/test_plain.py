@@ -22,6 +22,9 @@ PLAIN = (
     "a.log --format json",
     "--format=markdown a.log --format jsonl",
     "log compare",
+    "a.log --jobs 2 --metrics off",
+    "log --output=out.txt --config c.yaml --env e --baseline=b.log a.log",
+    "a.log --patterns p --patterns=q --output -",
 )
 NOT_PLAIN = (
     "",
@@ -36,6 +39,15 @@ NOT_PLAIN = (
     "-- -a.log",
     "a.log --quie",
     "a.log -qv",
+    "a.log --jobs 0",
+    "a.log --jobs 257",
+    "a.log --jobs x",
+    "a.log --metrics some",
+    "a.log --output",
+    "a.log --output=",
+    "a.log --set a=1",
+    "a.log --follow",
+    "a.log --config -x",
 )
 
 

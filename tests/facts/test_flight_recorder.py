@@ -44,7 +44,7 @@ class Trap:
 def test_plain_data(protocol: int) -> None:
     """Every pickle protocol is read where it holds data only."""
     (last,) = last_of(parse(pickle.dumps(DUMP, protocol=protocol)))
-    assert (last.group, last.enqueued, last.completed, last.seq, last.op) == ("default_pg", 7, 6, 7, "broadcast")
+    assert (last.group, last.enqueued, last.completed, last.seq, last.op) == ("0 (default_pg)", 7, 6, 7, "broadcast")
     assert last.ranks == (0, 1)
 
 

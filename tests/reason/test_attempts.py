@@ -82,6 +82,17 @@ def test_last_submission_reached_its_end(diagnose_logs: Diagnose) -> None:
     assert diagnosis.verdict == "no_failure"
 
 
+def test_node_of_a_file_named_after_it(diagnose_logs: Diagnose) -> None:
+    """A log that is named after a host is that host's where a kernel log names the host."""
+    logs = {
+        "n2.log": "5: epoch 1\n" + traceback("RuntimeError: uncorrectable ECC error encountered", prefix="5: "),
+        "journal.txt": "May  6 10:00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 63, pid=1, Row Remapper: New row marked\n",
+    }
+    diagnosis = diagnose_logs(logs)
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].node == "n2"
+
+
 def test_node_of_a_rank_from_the_launcher(diagnose_logs: Diagnose) -> None:
     """The launcher's line says on which node the rank ran whose error names none; that node failing again is said."""
     ecc = "RuntimeError: CUDA error: uncorrectable ECC error encountered"
@@ -105,6 +116,18 @@ def test_requeued_into_the_same_file(diagnose_logs: Diagnose) -> None:
     assert diagnosis.root_cause is not None
     assert (diagnosis.root_cause.pattern, diagnosis.root_cause.evidence[0].rank) == ("cuda-oom", 3)
     assert [each.pattern for each in diagnosis.attempts] == ["slurm-preempted"]
+
+
+def test_requeued_job_that_fails_while_it_loads(diagnose_logs: Diagnose) -> None:
+    """A checkpoint that is loaded behind the scheduler's last word on a job that had trained is the next attempt's."""
+    ended = "slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2026-05-06T10:10:00 DUE TO NODE FAILURE ***\n"
+    again = " loading checkpoint from /ckpt at iteration 10\n"
+    broken = "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory"
+    log = iterations(10) + ended + again + traceback(broken, prefix="[rank3]: ")
+    diagnosis = diagnose_logs({"slurm-5.out": log})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "checkpoint-archive-corrupt"
+    assert [each.pattern for each in diagnosis.attempts] == ["slurm-node-failure"]
 
 
 def test_words_left_in_a_buffer_are_no_attempt(diagnose_logs: Diagnose) -> None:

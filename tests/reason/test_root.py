@@ -281,3 +281,15 @@ def test_position_alone_is_no_proof(diagnose_logs: Diagnose) -> None:
     assert diagnosis.root_cause is not None
     assert diagnosis.root_cause.confidence == "medium"
     assert [each.evidence[0].rank for each in diagnosis.alternatives] == [5]
+
+
+def test_nothing_failed_is_said_of_what_was_read(tmp_path: Path) -> None:
+    """Of an archive that is cut and of a file that is no text the rest is not vouched for."""
+    path = tmp_path / "train.log.gz"
+    path.write_bytes(gzip.compress((step(10) + step(11) * 400).encode())[:-40])
+    assert diagnose([path]).summary.startswith("Nothing failed in what was read; the last iteration")
+    path = tmp_path / "noise.bin"
+    path.write_bytes(random.Random(1).randbytes(9000))
+    diagnosis = diagnose([path])
+    assert diagnosis.summary == "Nothing failed in what was read."
+    assert any("binary" in problem for each in diagnosis.inputs for problem in each.problems)
