@@ -126,7 +126,7 @@ def fetch(found: Layers) -> Catalogue | None:
 
 
 def _opened(path: str, identity: list[Any], root: str = "") -> Catalogue | None:
-    file = shelf.fetch(path)
+    file = shelf.fetch(path, shipped=bool(root))
     if file is None:
         return None
     checksum, data, start = file
@@ -164,7 +164,7 @@ def fetch_shipped(found: Layers) -> Catalogue | None:
     if not os.path.isfile(path) or (identity := shipped_identity(found)) is None:
         return None
     catalogue = _opened(path, identity, root)
-    if catalogue is None or (file := shelf.fetch(path)) is None:
+    if catalogue is None or (file := shelf.fetch(path, shipped=True)) is None:
         return None
     first = file[1].index(b"\n", file[2]) + 1
     head = json.loads(file[1][file[2] : first]) | {"identity": _identity(found), "root": root}
@@ -195,7 +195,7 @@ def ship(found: Layers, catalogue: Catalogue, path: str) -> None:
     root = f"{found.roots[0]}{os.sep}"
     patterns = {key: replace(each, origin=each.origin.removeprefix(root)) for key, each in catalogue.patterns.items()}
     contents = _serialise(shipped_identity(found), replace(catalogue, patterns=patterns))
-    if shelf.store(path, contents) is None:
+    if shelf.store(path, contents, 0o644) is None:
         raise OSError(f"{path} could not be written")
 
 

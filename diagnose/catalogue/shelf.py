@@ -18,14 +18,17 @@ def folder() -> str:
     return os.path.join(home, "diagnose")
 
 
-def fetch(path: str) -> tuple[str, bytes, int] | None:
+def fetch(path: str, *, shipped: bool = False) -> tuple[str, bytes, int] | None:
     """Read a file.
 
     Returns its checksum, its bytes and where in them the contents begin: copies of a large file would cost more than
-    all the rest of a start. None where there is none, or it is damaged.
+    all the rest of a start. None where there is none, it is damaged, or somebody else may have written it: programs for
+    native engines are in there. A `shipped` file lies in the package and is trusted like its code.
     """
     try:
         with open(path, "rb") as file:
+            if not shipped and not _is_ours(os.fstat(file.fileno())):
+                return None
             data = file.read()
         checksum = data[: _MARK - 1].decode()
         if int(checksum, 16) != zlib.crc32(memoryview(data)[_MARK:]):
@@ -35,13 +38,18 @@ def fetch(path: str) -> tuple[str, bytes, int] | None:
         return None
 
 
-def store(path: str, contents: bytes) -> str | None:
+def _is_ours(status: os.stat_result) -> bool:
+    # `sudo` may keep the home of the one who called it.
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
+
+
+def store(path: str, contents: bytes, mode: int = 0o600) -> str | None:
     """Write a file and return its checksum; None where that is not possible (a read-only home, a full disk)."""
     checksum = f"{zlib.crc32(contents):08x}"
     scratch = f"{path}.{os.getpid()}.{time.monotonic_ns()}.tmp"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(scratch, "xb") as file:
+        with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(checksum.encode() + b"\n" + contents)
         os.replace(scratch, path)
         _prune(path)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.catalogue import assemble, load
+from diagnose.catalogue import assemble, load, shelf
 from diagnose.catalogue.cache import SHIPPED, cache_path, pack, ship, store, unpack
 from diagnose.catalogue.layers import find_layers
 from diagnose.catalogue.shelf import KEEP
@@ -174,3 +174,17 @@ def test_shipped(packaged: Path, world: Path, write: Any, request: pytest.Fixtur
     write(str(file.relative_to(world)), file.read_text().replace("cannot", "can not"))
     with pytest.raises(AssertionError, match="the files were read"):
         load()
+
+
+def test_only_our_own_files_are_believed(packaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that others can write, or that is another user's, is made anew: it holds programs for native engines."""
+    load()
+    path = cache_path(find_layers())
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    assert shelf.fetch(path) is not None
+    os.chmod(path, 0o620)
+    assert shelf.fetch(path) is None
+    assert shelf.fetch(path, shipped=True) is not None
+    os.chmod(path, 0o600)
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(path).st_uid + 1)
+    assert shelf.fetch(path) is None
