@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import stat
 import sys
 import threading
 import time
@@ -57,6 +59,8 @@ def follow_logs(
 
     if not paths or "-" in paths:
         raise click.UsageError("--follow needs files or folders; standard input is read to its end without it.")
+    if pipe := next((path for path in paths if _is_pipe(path)), None):
+        raise click.UsageError(f"--follow cannot follow the named pipe {pipe}; it is read to its end without --follow.")
     catalogue = load(extra=patterns)
     warn(catalogue.troubles)
     inputs = [*paths, *filter(None, (options["config"], options["env"], options["baseline"]))]
@@ -72,6 +76,13 @@ def follow_logs(
     require_readable(diagnosis, paths)
     telling.end(diagnosis)
     return 1 if exit_code and diagnosis.verdict in _FAILED else 0
+
+
+def _is_pipe(path: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 class _Telling:

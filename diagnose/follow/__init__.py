@@ -52,8 +52,10 @@ def follow(
     def diagnosis(logs: Logs) -> Diagnosis:
         return reason(logs.records(), catalogue, given=given, problems=logs.problems, reference=reference)
 
+    restarts = frozenset(name for name, pattern in catalogue.patterns.items() if pattern.marks == "restart")
     logs = Logs(paths, catalogue, metrics)
     try:
-        return api.with_news(Follower(logs, rules or Rules(), diagnosis, told, stop).run(), logs.sources, baseline)
+        follower = Follower(logs, rules or Rules(), diagnosis, told, stop, restarts)
+        return api.with_news(follower.run(), logs.sources, baseline)
     finally:
         logs.close()

@@ -26,6 +26,7 @@ class Follower:
         diagnose: makes the diagnosis of the records.
         told: is handed each provisional diagnosis that differs from the one before.
         stop: ends it when it is set.
+        restarts: ids of the patterns that tell of a restart.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Follower:
         diagnose: Callable[[Logs], Diagnosis],
         told: Callable[[Diagnosis], None],
         stop: threading.Event,
+        restarts: frozenset[str] = frozenset(),
     ) -> None:
         self._logs = logs
         self._rules = rules
@@ -43,7 +45,9 @@ class Follower:
         self._stop = stop
         self._process = Process(rules.pid) if rules.pid is not None else None
         self._last: Diagnosis | None = None
+        self._restarts = restarts
         self._exits = False
+        self._again = False  # was the job started again after the failure?
         self._looked_at = (0.0, 0)  # when, and how many lines had been found that may matter
         self._pause = 0.0
         self._stale = False  # did the logs grow since?
@@ -83,7 +87,7 @@ class Follower:
             return False
         if self._process is not None:
             return gone
-        return self._exits or (self._last is not None and self._last.verdict in FAILED)
+        return self._exits or (self._last is not None and self._last.verdict in FAILED and not self._again)
 
     def _final(self, *, provisional: bool) -> Diagnosis:
         self._logs.look()
@@ -105,10 +109,21 @@ class Follower:
         self._looked_at, self._stale = (now, self._logs.news), False
         found = replace(self._diagnose(self._logs), provisional=True)
         self._exits = any(record.steps and record.steps[-1].kind == "exit" for record in self._logs.records())
+        self._again = self._is_restarted(found)
         self._pause = _SHARE * (time.monotonic() - now)
         before, self._last = self._last, found
         if before is None or _gist(before) != _gist(found):
             self._told(found)
+
+    def _is_restarted(self, found: Diagnosis) -> bool:
+        """Does the log of the root say below it that the job is started again?"""
+        root = found.root_cause
+        line = root.evidence[0] if root is not None and root.evidence else None
+        return line is not None and any(
+            event.pattern in self._restarts and event.evidence.path == line.path and event.evidence.line > line.line
+            for record in self._logs.records()
+            for event in record.events
+        )
 
 
 def _gist(diagnosis: Diagnosis) -> tuple[object, ...]:

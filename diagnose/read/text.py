@@ -61,7 +61,7 @@ class Text:
         return line
 
     def after(self, line: Line, limit: int) -> Iterator[Line]:
-        """Yield up to `limit` lines that follow `line`; a line of more than a megabyte is the last, for its end is not looked for."""
+        """Yield up to `limit` lines that follow `line`, none behind one of more than a megabyte: its end is unknown."""
         here, number = line.end + 1, line.number + 1
         for _ in range(limit):
             if here >= self._stream.size:

@@ -97,6 +97,8 @@ class Unit:
         self._blanks = 0
         if self._rich and said[0] in "│╭╰":
             return self._rich_line(said)
+        if self._wrapped and self._anew(text, said):
+            self._wrapped = ""
         if self._wrapped or said.startswith('File "'):
             return self._file(text, said)
         base = self._base or 0
@@ -144,6 +146,13 @@ class Unit:
             self._flat = text == text.lstrip()
         self._add(Frame(match[1], int(match[2]), match[3] or ""))
         return Verdict.TAKEN
+
+    def _anew(self, text: str, said: str) -> bool:
+        """Tell whether a line is no rest of a wrapped frame: the rest has no label of its own and went astray."""
+        if not self.frames or words.FILE.match(self._wrapped + text):
+            return False
+        flush = len(text) - len(said) <= (self._base or 0)
+        return said.startswith('File "') or (flush and words.exception_of(said, sure=True) is not None)
 
     def _rich_line(self, said: str) -> Verdict:
         inner = said.strip("│╭╰╮╯─ ")

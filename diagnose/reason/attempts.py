@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from diagnose.classes import replace
-from diagnose.facts.model import SourceRecord
+from diagnose.facts.model import SourceRecord, Step
 from diagnose.read.lazy import Lazy
 from diagnose.read.model import Kind
 from diagnose.reason.choice import choose
@@ -61,7 +61,37 @@ def _marks(found: Sequence[Incident], records: Sequence[SourceRecord]) -> dict[i
     for (source, _), starts in ends.items():
         if source not in marks and len(starts) > 1:
             marks[source] = starts[:-1]
+    for index, record in enumerate(records):
+        if index not in marks and record.held == "no" and (starts := _begun_again(record, index, found)):
+            marks[index] = starts
     return marks
+
+
+def _times(marks: Mapping[int, Sequence[int]], found: Sequence[Incident]) -> list[float]:
+    """Return when the attempts ended that the log with most of them tells of; nothing where one is not dated."""
+    source = max(marks, key=lambda source: len(marks[source]), default=None)
+    if source is None:
+        return []
+    dated = {each.start: each.own_time for each in found if each.source == source and each.own_time is not None}
+    return sorted(dated[start] for start in marks[source]) if all(start in dated for start in marks[source]) else []
+
+
+def _begun_again(record: SourceRecord, index: int, found: Sequence[Incident]) -> list[int]:
+    """List the offsets of the failures after which iterations are counted again from a lower number, and later."""
+    failures = sorted(each.start for each in found if each.source == index and each.role in ("root", "wrapper"))
+    last: dict[str, Step] = {}
+    starts: list[int] = []
+    for step in sorted(record.steps, key=lambda step: step.start) if failures else ():
+        if step.kind != "iteration" or step.number is None or step.time is None:
+            continue
+        before = last.get(step.lane)
+        last[step.lane] = step
+        if before is None or step.number > (before.number or 0) or step.time < (before.time or 0.0):
+            continue
+        between = [start for start in failures if before.start < start < step.start]
+        if between and before.metrics.get("total") == step.metrics.get("total"):
+            starts.append(between[-1])
+    return starts
 
 
 def _requeues(found: Sequence[Incident], records: Sequence[SourceRecord]) -> dict[int, list[int]]:
@@ -98,16 +128,27 @@ def number_attempts(found: Sequence[Incident], records: Sequence[SourceRecord]) 
     offset = max(numbered.values(), default=0)
     begins = _begins(records)
     marks = _marks(found, records)
+    most = max(map(len, marks.values()), default=0)
+    times = _times(marks, found)
     shared: dict[int, list[Incident]] = {}
     for each in found:
         passed = sum(1 for start in marks.get(each.source, ()) if start < each.start)
-        each.attempt = numbered.get(each.source, offset if not marks.get(each.source) else 0) + passed
+        other = max(offset, most)
+        if times and each.own_time is not None:
+            other = sum(time < each.own_time for time in times)
+        each.attempt = numbered.get(each.source, other if not marks.get(each.source) else 0) + passed
         if begins and each.source not in numbered and not marks.get(each.source):
             shared.setdefault(each.source, []).append(each)
     for told in shared.values():
         _by_time(told, begins)
     last = max((each.attempt for each in found if each.role not in ("advice", "progress")), default=0)
-    return max(last, *(number for index, number in numbered.items() if _ended_well(records[index])), 0)
+    went_on = (len(starts) for source, starts in marks.items() if _went_on(records[source], max(starts)))
+    return max(last, *went_on, *(number for index, number in numbered.items() if _ended_well(records[index])), 0)
+
+
+def _went_on(record: SourceRecord, start: int) -> bool:
+    """Tell whether iterations were finished after a position: two, for one may have been held in a buffer."""
+    return len({step.number for step in record.steps if step.kind == "iteration" and step.start > start}) > 1
 
 
 def _ended_well(record: SourceRecord) -> bool:

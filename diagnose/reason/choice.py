@@ -65,11 +65,15 @@ def choose(incidents: Sequence[Incident]) -> Choice:
 
 
 def _name_the_task(root: Group) -> None:
-    """Take rank and node of a step's failure from the scheduler's line that names the one task that ended of it."""
+    """Take rank and node of a step's failure from the scheduler's line that names the one task or node of it."""
     first = root.first
     if first.rank is not None or first.node is not None or not _STEP.match(first.evidence.text):
         return
-    told = {(each.rank, each.node) for each in root.incidents if each.node and _TASK.match(each.evidence.text)}
+    told = {
+        (each.rank, each.node)
+        for each in root.incidents
+        if each.node and (each.daemon or _TASK.match(each.evidence.text))
+    }
     if len(told) == 1:
         rank, node = told.pop()
         first.evidence = replace(first.evidence, rank=rank, node=node)

@@ -293,7 +293,7 @@ def _why(choice: Choice, shifts: Mapping[int, Shift]) -> str:
     assert choice.root is not None
     group, first = choice.root, choice.root.first
     by = words.speaker(first.evidence)
-    when = f" at {words.clock(first.time)}" if first.time is not None else ""
+    when = f" {'after' if first.assumed else 'at'} {words.clock(first.time)}" if first.time is not None else ""
     told = f"{by[:1].upper() + by[1:] if by else 'The log'} reports it{when} ({words.place(first.evidence)})."
     parts = [told]
     if len(group.ranks) > 1:
@@ -304,8 +304,15 @@ def _why(choice: Choice, shifts: Mapping[int, Shift]) -> str:
         other = words.place(choice.later[0].first.evidence)
         parts.append(f"The logs do not tell whether {other} came before or after it.")
     elif choice.later:
-        following = words.place(choice.later[0].first.evidence)
-        parts.append(f"Nothing that failed was earlier; the next failure follows at {following}.")
+        following = choice.later[0].first
+        place = words.place(following.evidence)
+        above = following.source == first.source and following.start < first.start
+        rest = (
+            f"what {place} tells, above it in the log, follows from it"
+            if above
+            else f"the next failure follows at {place}"
+        )
+        parts.append(f"Nothing that failed was earlier; {rest}.")
     else:
         parts.append("Nothing else failed before it.")
     compared = dict.fromkeys(each.first.source for each in (group, *choice.rivals, *choice.later))
@@ -314,9 +321,11 @@ def _why(choice: Choice, shifts: Mapping[int, Shift]) -> str:
 
 
 def _inputs(records: Sequence[SourceRecord], problems: Sequence[Problem]) -> tuple[Input, ...]:
+    sized = {record.path for record in records if record.bytes}  # of an empty file its size says enough
     told: dict[str, list[str]] = {}
     for each in problems:
-        told.setdefault(each.path, []).append(each.what)
+        if each.path in sized:
+            told.setdefault(each.path, []).append(each.what)
     read = [Input(r.path, r.bytes, r.lines, r.rank, r.node, (*told.get(r.path, ()), *r.problems)) for r in records]
     known = {record.path for record in records}
     unread = [Input(each.path, 0, 0, problems=(each.what,)) for each in problems if each.path not in known]

@@ -77,9 +77,15 @@ def _why(first: Incident, told: Sequence[Incident], root: Incident | None, doubl
     if first.role == "teardown":
         return f"{where} was printed while the processes were being stopped; {origin}"
     if first.role == "cascade" and first.time is not None and root.time is not None and first.time >= root.time:
+        if first.time == root.time and first.source == root.source:
+            return f"{where} tells of it in the same moment; {origin}"
+        if first.assumed or root.assumed:
+            return f"first {'after' if first.assumed else 'at'} {_moment(first)}; {origin}"
         return f"first at {_moment(first)}, {words.span(first.time - root.time)} after {origin}"
     if first.place == root.place:
         return f"{where} says this too"
+    if first.role == "root" and first.source == root.source and first.start < root.start:
+        return f"{where} stands above it in the log and follows from it; {origin}"
     if first.role == "root":
         later = "later in the same log" if first.source == root.source and first.start > root.start else "after it"
         return f"{where} came {later}; {origin}"
@@ -90,7 +96,7 @@ def _origin(root: Incident) -> str:
     who = words.speaker(root.evidence) or "the root"
     if root.source < 0:
         return f"{who} was last heard at {words.place(root.evidence)}"
-    return f"{who} failed at {_moment(root)}"
+    return f"{who} failed {'after' if root.assumed and root.time is not None else 'at'} {_moment(root)}"
 
 
 def _moment(incident: Incident) -> str:

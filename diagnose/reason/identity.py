@@ -114,7 +114,7 @@ def _date(incidents: Sequence[Incident], rows: Sequence[Worker]) -> None:
             ends[key] = min(row.time, ends.get(key, row.time))
     for each in incidents:
         if each.source not in stamped and each.rank is not None and not each.daemon:
-            each.time = ends.get((each.attempt, each.rank))
+            each.time, each.assumed = ends.get((each.attempt, each.rank)), False
 
 
 def _placed(record: SourceRecord, offset: int | None, one_node: bool) -> SourceRecord:

@@ -30,6 +30,7 @@ class Incident:
     depth: int = 0  # position in that chain, the first raised is 0
     handled: bool = False  # another exception was raised while this one was being handled
     time: float | None = None  # seconds since the epoch; its own, or that of the last stamped line before
+    assumed: bool = False  # whether the time is that of the line before: it happened then or later
     block: int = 0  # which piece of a file that was put together out of time order
     held: bool = False  # its file gives each speaker's words together, by rank: position tells no order of speakers
     daemon: bool = False  # a scheduler's daemon or the kernel said it, not the job
@@ -183,6 +184,7 @@ def _fill_times(found: list[Incident], record: SourceRecord) -> None:
         each.block = block
         if each.time is None:
             each.time = spoken.get(each.label) if each.lane and (jumps or record.held != "no") else latest
+            each.assumed = each.time is not None
 
 
 def _jumps(stamps: Sequence[tuple[int, float, str]]) -> list[int]:

@@ -9,6 +9,7 @@ from diagnose.classes import dataclass
 from diagnose.facts.run import Facts
 
 _LONGEST = 400  # characters of a message that are shown
+_UNKNOWN = "…"  # stands for a number that the configuration does not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,10 @@ def _message(pattern: Pattern, wording: Alternative, facts: Facts) -> str:
             if found is None:
                 continue
             text = line
-            spots = [(found.span(name), value) for name, value in _values(wording, facts, set(found.groupdict()))]
+            known = dict(_values(wording, facts, set(found.groupdict())))
+            # A number of the sample's own run would be taken for one of this configuration.
+            foreign = {name: _UNKNOWN for name, own in found.groupdict().items() if own and own.isdigit()}
+            spots = [(found.span(name), value) for name, value in (foreign | known).items()]
             for (start, end), value in sorted(spots, reverse=True):
                 text = text[:start] + value + text[end:] if start >= 0 else text
             for exception in wording.exception:

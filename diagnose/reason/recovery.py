@@ -26,6 +26,8 @@ _LINGERS, _NEVER = 60.0, float("inf")  # seconds by which a process that is bein
 _NOTHING_DONE = Lazy(r"\b0%[ |]{1,400}0/\d")  # of a progress bar
 # Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.
 _TALK = 3
+# PyTorch's C++ part marks warnings so: at the end of a good run the store's clients print that it is gone.
+_WARNED = Lazy(r"\[W\d{3,4} \d\d:\d\d:\d\d")
 
 
 class Progress:
@@ -77,6 +79,12 @@ class Progress:
     def last(self) -> Step | None:
         """Return the last iteration."""
         return next((step for step in reversed(self._steps) if step.kind == "iteration"), None)
+
+    def reached(self, start: int) -> Step | None:
+        """Return the step before a position with which the run had come to the end that it set itself."""
+        steps = [step for step in self._steps if step.start < start and step.kind == "iteration"]
+        done = [step for step in steps if step.number is not None and step.number >= step.metrics.get("total", _NEVER)]
+        return next((step for step in (*done, *self._ends) if step.start < start and step.number != 1), None)
 
     def good_end(self, start: int) -> Step | None:
         """Return the line after a position that says the job ended well."""
@@ -148,6 +156,8 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
         later = _cancelled(each, incidents)
         if later:
             return f"taken back by {words.place(later.evidence)}"
+    if each.role == "cascade" and _WARNED.search(each.evidence.text) and (done := progress.reached(each.start)):
+        return f"it is a warning after the run's end at {words.place(done.evidence)}"
     if each.category in _LASTING or (each.pattern and each.pattern.lasting):
         return ""
     if _ENDED.search(each.evidence.text) and not progress.went_on_for_good(each):

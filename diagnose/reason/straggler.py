@@ -40,6 +40,7 @@ DESYNC = "collective-desync"
 INSIDE = "collective-hung-inside"
 BEHIND = "collective-rank-behind"
 FIRST = "collective-first-failed"
+_STOPS = "torchrun-sigterm"  # the pattern of torchrun's word that it stops the workers that had not failed
 _MOST = 8  # more than so many silent ranks name nobody, where they are not the smaller half
 _NAMED = Lazy(r"/rank_(\d{1,6})\b|\brank(\d{1,6})\b|//cpu//\d{1,9}/(\d{1,6})$")  # the last: Gloo's address of a rank
 
@@ -142,8 +143,9 @@ def _mute(search: Search) -> Straggler | None:
     if None in {each.rank for each in search.waiting}:
         return None  # it may be the one that speaks without a label
     mute = sorted(failed - spoke)
-    others = search.said | {row.rank for row in rows if row.exitcode in STOPPED}
-    if len(mute) != 1 or not others - set(mute):
+    others = (search.said | {row.rank for row in rows if row.exitcode in STOPPED}) - set(mute)
+    stopped = any(each.pattern is not None and each.pattern.id == _STOPS for each in search.incidents)
+    if len(mute) != 1 or not (others or (stopped and len(rows) == 1)):
         return None
     row = next(row for row in rows if row.rank == mute[0])
     line = search.ends[row.rank][1] if row.rank in search.ends else _line_of(row, search)
@@ -153,7 +155,7 @@ def _mute(search: Search) -> Straggler | None:
         return None
     why = (
         f"The launcher saw rank {mute[0]} end with exit code {row.exitcode} ({words.place(evidence[0])}), and no "
-        f"line of it says why; {words.ranks(sorted(others - set(mute)))} only waited for it or were stopped."
+        f"line of it says why; {words.ranks(sorted(others)) or 'the others'} only waited for it or were stopped."
     )
     return Straggler(EXITED, (mute[0],), evidence, why, {"exitcode": row.exitcode})
 

@@ -29,7 +29,8 @@ def summary_of(diagnosis: Diagnosis) -> str:
         others = ", ".join(each.title for each in diagnosis.alternatives[:3])
         return f"Either of several failures came first: {told}; or {others}."
     when = diagnosis.run.last_iteration
-    after = f" after iteration {when}" if when is not None and root.category not in _NO_MOMENT else ""
+    dated = root.category in _NO_MOMENT or "iteration" in told  # the run may have gone on for long after it
+    after = f" after iteration {when}" if when is not None and not dated else ""
     return f"{told}{after}."
 
 

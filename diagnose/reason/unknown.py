@@ -137,7 +137,8 @@ def cut_exception(record: SourceRecord) -> Finding:
 
 def _sentence(shown: str, where: str, evidence: Evidence) -> str:
     by = words.speaker(evidence)
-    return f"Unknown failure{f' on {by}' if by else ''}: {shown[:200]}{f', raised at {where}' if where else ''}"
+    said = words.clipped(shown, 200)
+    return f"Unknown failure{f' on {by}' if by else ''}: {said}{f', raised at {where}' if where else ''}"
 
 
 def last_words(records: Sequence[SourceRecord]) -> tuple[Evidence, ...]:

@@ -63,6 +63,14 @@ def bare(key: str) -> str:
     return f"version of {name}" if space == "version" else name
 
 
+def clipped(text: str, most: int) -> str:
+    """Cut a text behind its last whole word within `most` characters, and show that it is cut."""
+    if len(text) <= most:
+        return text
+    whole = text[: most + 1].rpartition(" ")[0]
+    return f"{whole or text[:most]} …"
+
+
 def fact(key: str, seen: Seen) -> str:
     """Write one fact: "recompute_granularity = full"."""
     name = bare(key)

@@ -25,6 +25,8 @@ def ending(side: Side) -> str:
     if side.failed:
         return f"failed: {side.pattern or side.verdict}"
     last = "" if side.last_iteration is None else f", iteration {side.last_iteration}"
+    if not last and side.verdict == "no_failure":
+        return "no progress seen"
     return f"ran{last}" if side.verdict == "no_failure" else f"degraded{last}"
 
 

@@ -72,7 +72,7 @@ def _seen(check: Check) -> str:
 
 
 def fixes(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
-    """Show the fixes in the order to try them, those that are in force already, and those that the run's settings forbid."""
+    """Show the fixes in the order to try them, then those in force already, and those that other settings forbid."""
     every = words.fixes(diagnosis)
     todo = [fix for fix in every if fix.state != "already_applied"]
     done = [fix for fix in every if fix.state == "already_applied"]

@@ -26,6 +26,22 @@ def test_worse(run: Run, pair: tuple[str, str]) -> None:
     assert outcome.out.startswith("after.log is worse than before.log")
 
 
+def test_a_run_that_fails(run: Run, pair: tuple[str, str]) -> None:
+    """What is worse about a run that fails is that it fails, and the headline says so, both ways round."""
+    before = Path(pair[0])
+    after = before.with_name("failed.log")
+    after.write_text(before.read_text() + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
+    assert run("compare", str(before), str(after)).out.startswith("failed.log fails, before.log did not")
+    assert run("compare", str(after), str(before)).out.startswith("before.log no longer fails as failed.log did")
+
+
+def test_an_empty_run(run: Run, pair: tuple[str, str]) -> None:
+    """An empty log is not said to have run."""
+    empty = Path(pair[0]).with_name("empty.log")
+    empty.touch()
+    assert "no progress seen" in run("compare", pair[0], str(empty)).out
+
+
 def test_margin_and_format(run: Run, pair: tuple[str, str]) -> None:
     """The margin decides what counts; the answer may be JSON."""
     data = json.loads(run("compare", "--margin", "50", "--format", "json", *pair).out)

@@ -35,6 +35,13 @@ def test_fine(run: Run, tmp_path: Path) -> None:
     assert (outcome.code, outcome.out.splitlines()[0][:17]) == (0, "No known conflict")
 
 
+def test_batch_that_no_number_of_ranks_divides(run: Run) -> None:
+    """A global batch that is no multiple of the micro-batch fails whatever the data parallel size is."""
+    sizes = ("--micro-batch-size", "3", "--global-batch-size", "256")
+    assert "global-batch-size-not-divisible" in run("config", "--", *sizes).out
+    assert "global-batch-size-not-divisible" not in run("config", "--", *sizes[:3], "255").out
+
+
 def test_file_with_overrides(run: Run, tmp_path: Path) -> None:
     """What stands behind `--` goes over the file."""
     (tmp_path / "run.yaml").write_text("model:\n  cpu_offloading: false\n  pipeline_model_parallel_size: 2\n")

@@ -233,3 +233,30 @@ def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "diagnose", "log", *arguments]
     outcome = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=ROOT, check=False)
     assert outcome.returncode == 2, outcome.stderr
+
+
+def test_named_pipe(tmp_path: Path) -> None:
+    """A named pipe cannot be followed, for its size tells nothing: it is refused with what to do instead."""
+    os.mkfifo(tmp_path / "pipe")
+    command = [sys.executable, "-m", "diagnose", "log", "--follow", str(tmp_path / "pipe")]
+    outcome = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=LONGEST)
+    assert outcome.returncode == 2
+    assert "without --follow" in outcome.stderr
+
+
+def test_restart_is_no_end(tmp_path: Path, start: Start) -> None:
+    """After torchrun's word that it starts the workers again the job is followed on, however long that takes."""
+    log = tmp_path / "train.log"
+    log.write_text("".join(STEP.format(n=n) for n in range(1, 5)) + FAILURE)
+    with log.open("a") as file:
+        file.write("[default] Worker group FAILED. 3/3 attempts left; will restart worker group\n")
+    process = start(*SOON, "--format", "jsonl", str(log))
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["root_cause"]["pattern"] == "cuda-oom"
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(4)  # longer than it takes to settle
+    with log.open("a") as file:
+        file.write("".join(STEP.format(n=n) for n in range(2, 9)) + "[exiting program at iteration 9] datetime: x\n")
+    out, _ = process.communicate(timeout=LONGEST)
+    last = json.loads(out.splitlines()[-1])
+    assert (last["verdict"], last["provisional"]) == ("no_failure", False)

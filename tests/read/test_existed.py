@@ -21,7 +21,8 @@ COPIED = datetime(2027, 3, 1, tzinfo=UTC).timestamp()  # when somebody unpacked 
 
 def test_last_dated() -> None:
     """The last date that a line begins with counts; one inside of a line does not."""
-    begin = b"[2025-03-14 09:00:00] start\nbuilt on the machine of somebody else, on a rainy day in spring, 2019-01-01 00:00:00\n"
+    begin = b"[2025-03-14 09:00:00] start\n"
+    begin += b"built on the machine of somebody else, on a rainy day in spring, 2019-01-01 00:00:00\n"
     assert last_dated(begin, b"no date\n") == datetime(2025, 3, 14, 9, tzinfo=UTC).timestamp()
     assert last_dated(begin, b"3: [2025-03-15 09:00:00] end\n") == datetime(2025, 3, 15, 9, tzinfo=UTC).timestamp()
     assert last_dated(b"\xff\xfe 9999-99-99 99:99:99\n", b"") is None

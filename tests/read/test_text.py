@@ -105,6 +105,12 @@ def test_number_may_be_given() -> None:
     assert text.line_at(4).number == 3
 
 
+def test_monster_line_ends_the_walk() -> None:
+    """What follows a line of many megabytes is not its own next piece under another number."""
+    text = text_of(b"one\n" + b"x" * 3_000_000 + b"\ntwo\n")
+    assert [line.number for line in text.after(text.line_at(0), 10)] == [2]
+
+
 def test_whole_gives_more_than_is_shown() -> None:
     """A line that carries a document can be had beyond 8192 bytes."""
     data = b"{" + b"z" * 20_000 + b"}\n"

@@ -355,3 +355,20 @@ def test_an_exception_whose_text_is_another() -> None:
     log = "Traceback (most recent call last):\n  File \"/a.py\", line 1, in f\n    g()\nException: KeyError('labels')\n"
     (found,) = tracebacks_of(log)
     assert (found.type, found.message, found.final.line) == ("KeyError", "labels", 4)
+
+
+def test_rest_of_a_wrapped_frame_without_its_label() -> None:
+    """A terminal broke a labelled frame, and its rest lost the label: the exception is found all the same."""
+    log = (
+        "[rank0]: Traceback (most recent call last):\n"
+        '[rank0]:   File "/w/pretrain.py", line 312, in <module>\n'
+        "[rank0]:     pretrain(\n"
+        '[rank0]:   File "/w/core/schedule\n'
+        's.py", line 632, in forward_backward\n'
+        "[rank0]:     output = forward_step(\n"
+        "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 320.00 Mi\n"
+        "B. GPU 0 has a total capacity of 79.11 GiB\n"
+    )
+    (unit,) = tracebacks_of(log)
+    assert unit.type == "torch.OutOfMemoryError"
+    assert unit.frames[0].function == "<module>"

@@ -86,7 +86,7 @@ def test_node_of_a_file_named_after_it(diagnose_logs: Diagnose) -> None:
     """A log that is named after a host is that host's where a kernel log names the host."""
     logs = {
         "n2.log": "5: epoch 1\n" + traceback("RuntimeError: uncorrectable ECC error encountered", prefix="5: "),
-        "journal.txt": "May  6 10:00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 63, pid=1, Row Remapper: New row marked\n",
+        "journal.txt": "May  6 10:00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 63, pid=1, Row Remapper: New row\n",
     }
     diagnosis = diagnose_logs(logs)
     assert diagnosis.root_cause is not None
@@ -137,3 +137,44 @@ def test_words_left_in_a_buffer_are_no_attempt(diagnose_logs: Diagnose) -> None:
     assert diagnosis.root_cause is not None
     assert diagnosis.root_cause.pattern == "slurm-preempted"
     assert diagnosis.attempts == ()
+
+
+RESTARTS = "[default] Worker group FAILED. 3/3 attempts left; will restart worker group\n"
+
+
+def test_restart_that_trains_on(diagnose_logs: Diagnose) -> None:
+    """After torchrun's word that it restarts the workers, iterations show that the failure was survived."""
+    log = iterations(10) + traceback("KeyError: 'labels'", prefix="[rank1]: ") + RESTARTS + iterations(12, 5)
+    assert diagnose_logs({"train.log": log}).verdict == "no_failure"
+
+
+def test_restart_that_fails_in_another_file(diagnose_logs: Diagnose) -> None:
+    """What another file says without a time is not lost when the launcher's log tells of a restart."""
+    launcher = iterations(10) + traceback("KeyError: 'labels'", prefix="[rank1]: ") + RESTARTS + iterations(12, 5)
+    diagnosis = diagnose_logs({"launcher.log": launcher, "rank_3.log": traceback(OUT_OF_MEMORY)})
+    assert diagnosis.root_cause is not None
+    assert (diagnosis.root_cause.pattern, diagnosis.root_cause.evidence[0].rank) == ("cuda-oom", 3)
+    assert [each.pattern for each in diagnosis.attempts] == ["python-exception"]
+
+
+def test_started_again_by_a_loop(diagnose_logs: Diagnose) -> None:
+    """A script that starts the job again into the same file: iterations are counted again from a lower number."""
+    log = iterations(10) + traceback("KeyError: 'labels'", prefix="[rank1]: ") + iterations(12, 5)
+    diagnosis = diagnose_logs({"train.log": log + traceback(OUT_OF_MEMORY, prefix="[rank3]: ")})
+    assert diagnosis.root_cause is not None
+    assert (diagnosis.root_cause.pattern, diagnosis.root_cause.evidence[0].rank) == ("cuda-oom", 3)
+
+
+def test_other_file_by_time(diagnose_logs: Diagnose) -> None:
+    """Where the restart is dated, what another file says before it belongs to the attempt before."""
+    launcher = iterations(10) + "".join(
+        f"E0506 {hour}:10:00.000000 4001 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) "
+        f"local_rank: {rank} (pid: 90{rank}) of binary: /usr/bin/python3\n"
+        for hour, rank in ((10, 1), (12, 2))
+    )
+    early = "".join(f"2026-05-06 10:09:00 {line}\n" for line in traceback(OUT_OF_MEMORY).splitlines())
+    late = "".join(f"2026-05-06 12:09:00 {line}\n" for line in traceback("KeyError: 'labels'").splitlines())
+    diagnosis = diagnose_logs({"launcher.log": launcher, "rank_1.log": early, "rank_2.log": late})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].path.endswith("rank_2.log")
+    assert [each.pattern for each in diagnosis.attempts] == ["cuda-oom"]

@@ -63,3 +63,9 @@ def test_another_framework() -> None:
     pattern = Pattern("p", "t", "config", "root", "stable", (bridge, line))
     assert printed_by(pattern, facts("0.16"), "megatron-lm") is None
     assert printed_by(pattern, facts("0.16"), "megatron-bridge") is not None
+
+
+def test_a_number_that_is_not_known() -> None:
+    """A number of the sample's own run is not shown as one of this configuration."""
+    expected = Printed("ValueError", "heads 62 are no multiple of …")
+    assert printed_by(PATTERN, facts("0.14.0", heads=62), "megatron-lm") == expected

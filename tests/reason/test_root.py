@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import random
+import re
+from pathlib import Path
+
 import pytest
 
+from diagnose import diagnose
 from tests.conftest import Diagnose
 from tests.reason.words import CHILD_FAILED, GLOO_CLOSED, OUT_OF_MEMORY, WATCHDOG, step, traceback
 
@@ -281,6 +287,42 @@ def test_position_alone_is_no_proof(diagnose_logs: Diagnose) -> None:
     assert diagnosis.root_cause is not None
     assert diagnosis.root_cause.confidence == "medium"
     assert [each.evidence[0].rank for each in diagnosis.alternatives] == [5]
+
+
+def test_long_message_is_cut_at_a_word(diagnose_logs: Diagnose) -> None:
+    """The sentence about an exception that nobody knows shows that it is cut, and cuts no word."""
+    message = "FooError: " + "something about the worlds of it " * 9
+    diagnosis = diagnose_logs({"train.log": traceback(message.strip(), prefix="[rank0]: ")})
+    assert diagnosis.verdict == "unknown"
+    assert " …, raised at " in diagnosis.summary
+    said = diagnosis.summary.partition(" …")[0]
+    assert said.split()[-1] in message.split()
+
+
+def test_one_iteration_is_named(diagnose_logs: Diagnose) -> None:
+    """Where the failure itself names its iteration, the last one of a run that went on is not added."""
+    lines = [step(number).replace("lm loss: ", "xx: ") if number > 12 else step(number) for number in range(1, 31)]
+    lines = [re.sub(r"xx: \S+ \| ", "", line) for line in lines]
+    diagnosis = diagnose_logs({"train.log": "".join(lines)})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "loss-left-out"
+    assert "iteration 13" in diagnosis.summary
+    assert "30" not in diagnosis.summary
+
+
+def test_what_stands_above_the_root_does_not_come_after_it(diagnose_logs: Diagnose) -> None:
+    """An exception that quotes the traceback of a child process is told as standing above it, not as later."""
+    outer = "torch._inductor.exc.InductorError: SubprocException: An exception occurred in a subprocess:"
+    inner = traceback("RuntimeError: Triton Error [CUDA]: device kernel image is invalid", prefix="[rank0]: ")
+    diagnosis = diagnose_logs({"train.log": traceback(outer, prefix="[rank0]: ") + "[rank0]: \n" + inner})
+    root = diagnosis.root_cause
+    assert root is not None
+    assert root.pattern == "triton-kernel-rejected"
+    assert "above it in the log" in root.why
+    assert "the next failure follows" not in root.why
+    assert "stands above it in the log" in next(
+        each.why for each in diagnosis.fallout if each.pattern == "inductor-failed"
+    )
 
 
 def test_nothing_failed_is_said_of_what_was_read(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import Diagnose
-from tests.reason.words import status, step, traceback, watchdog
+from tests.reason.words import CHILD_FAILED, status, step, traceback, watchdog
 
 RECEIVED = (
     "[rank{rank}]:[E506 10:10:06.3 ProcessGroupNCCL.cpp:1743] {group} Received a dump signal due to a collective "
@@ -128,7 +128,7 @@ def test_one_task_a_host_is_a_launcher(diagnose_logs: Diagnose) -> None:
     "other",
     [
         "torch.distributed.elastic.multiprocessing.api.SignalException: Process 4 got signal: 15",
-        "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:268, unhandled system error, NCCL version 2.20",
+        "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:268, unhandled system error, NCCL 2.20",
     ],
 )
 def test_a_symptom_without_time_is_no_rival(diagnose_logs: Diagnose, other: str) -> None:
@@ -148,3 +148,74 @@ def test_mpirun_names_rank_and_node(diagnose_logs: Diagnose) -> None:
     root = diagnose_logs({"out.log": step(1) + line}).root_cause
     assert root is not None
     assert (root.evidence[0].rank, root.evidence[0].node) == (3, "gpu-9")
+
+
+LOST_NODE = {
+    "slurmctld.log": "[2026-05-06T10:30:00.123] error: Nodes n7 not responding, setting DOWN\n",
+    "slurm-55.out": step(1)
+    + "slurmstepd: error: *** JOB 55 ON n6 CANCELLED AT 2026-05-06T10:30:01 DUE TO NODE FAILURE ***\n",
+}
+
+
+def test_controller_names_the_node(diagnose_logs: Diagnose) -> None:
+    """The survivor's line does not name the node that was lost; the controller's log does."""
+    root = diagnose_logs(LOST_NODE).root_cause
+    assert root is not None
+    assert (root.pattern, root.evidence[0].node) == ("slurm-node-failure", "n7")
+
+
+def test_worker_that_the_scheduler_saw_killed(diagnose_logs: Diagnose) -> None:
+    """A DataLoader worker that "exited unexpectedly" was killed for memory where Slurm counted such a kill."""
+    log = traceback("RuntimeError: DataLoader worker (pid(s) 8812) exited unexpectedly", prefix="3: ")
+    log += "slurmstepd: error: Detected 2 oom_kill events in StepId=2.0. Some of the step tasks have been OOM Killed.\n"
+    diagnosis = diagnose_logs({"slurm-2.out": log})
+    assert (diagnosis.verdict, diagnosis.root_cause and diagnosis.root_cause.category) == ("identified", "host-memory")
+
+
+STORE_GONE = (
+    "[rank0]:[W506 10:30:01.1 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=3, addr=[n1]:1, "
+    "remote=[n1]:29500): failed to recv, got 0 bytes\n"
+)
+
+
+def test_warning_at_the_end_of_a_good_run(diagnose_logs: Diagnose) -> None:
+    """PyTorch warns that the store is gone when a run ends well; before its last iteration the same line counts."""
+    done = "".join(step(number, 4) for number in range(1, 5))
+    assert diagnose_logs({"train.log": done + STORE_GONE}).verdict == "no_failure"
+
+
+def test_warning_before_the_last_iteration(diagnose_logs: Diagnose) -> None:
+    """The store that is gone before the run came to its end is a symptom."""
+    early = "".join(step(number, 9) for number in range(1, 5))
+    assert diagnose_logs({"train.log": early + STORE_GONE}).verdict == "symptom_only"
+
+
+POD = """{
+  "apiVersion": "v1",
+  "kind": "Pod",
+  "status": {"containerStatuses": [{"lastState": {"terminated": {
+    "exitCode": 137,
+    "reason": "OOMKilled"
+  }}}]}
+}
+"""
+
+
+def test_what_kubernetes_says_in_a_folder(diagnose_logs: Diagnose) -> None:
+    """A pod as `kubectl get pod -o json` writes it is read beside the logs; a manifest of settings is not."""
+    diagnosis = diagnose_logs({"pod-1.json": POD, "settings.json": POD.replace("kind", "type"), "w.log": step(1)})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.category == "host-memory"
+    assert sorted(each.path.rpartition("/")[2] for each in diagnosis.inputs) == ["pod-1.json", "w.log"]
+
+
+def test_silent_rank_and_others_that_were_only_stopped(diagnose_logs: Diagnose) -> None:
+    """A rank that left without a word is named where torchrun's table holds it alone and the others were stopped."""
+    log = step(1) + "W0506 10:10:42.0 18581 torch/distributed/elastic/multiprocessing/api.py:1028] "
+    log += "Sending process 300 closing signal SIGTERM\n" + CHILD_FAILED.format(code=1, local=1)
+    log += "Root Cause (first observed failure):\n[0]:\n  time      : 2026-05-06_10:10:42\n  host      : node-0\n"
+    log += "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 26179) \n  error_file: <N/A>\n"
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.root_cause is not None
+    assert (diagnosis.root_cause.pattern, diagnosis.root_cause.evidence[0].rank) == ("rank-exited-silently", 1)
+    assert diagnosis.root_cause.confidence == "low"

@@ -130,6 +130,9 @@ def _summary(measured: Sequence[Measurement], changes: Sequence[Change], finding
         "no_difference": f"{name} and {first} do not differ",
         "unknown": f"{name} and {first} cannot be compared: they print no number in common",
     }[last.verdict]
+    failed = {"broke": f"{name} fails, {first} did not", "fixed": f"{name} no longer fails as {first} did"}
+    if last.verdict in ("better", "worse"):
+        lead = failed.get(last.outcome, lead)
     told = last.why.partition(". ")[2].rstrip(".") if last.verdict != "unknown" else ""
     noticed = next((each.finding.title for each in findings if each.after == name), "")
     return ". ".join(part for part in (f"{lead}{f': {told}' if told else ''}", noticed) if part) + "."
