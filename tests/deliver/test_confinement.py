@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import diagnose
+
 _WAYS = """
 import io, json, os, sys
 from diagnose.deliver.confinement import Confinement
@@ -105,7 +107,9 @@ def test_every_way_of_opening_is_confined(tmp_path: Path) -> None:
         os.symlink(target, f"{root}/{name}")
     os.mkfifo(f"{root}/pipe")
     command = [sys.executable, "-c", _WAYS, root, outside]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    # A folder on Python's path is the program's own, and the one with the sources may be.
+    environment = {**os.environ, "PYTHONPATH": str(Path(diagnose.__file__).parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, cwd="/", env=environment)
     assert json.loads(done.stdout) == [*[True] * 4, *[False] * 20, True]
 
 
