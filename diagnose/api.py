@@ -47,8 +47,7 @@ def diagnose(
     further sources that lie in no file (see `Source.content`); `golden`, the TFLOP/s/GPU that the run should reach;
     `baseline`, the log of a good run, for its speed and for what it printed; `regression`, percent below either from
     which on the run is degraded; `metrics`, "all" iteration lines, those of a sample of large logs ("sampled"), or
-    "off";
-    `jobs` and `progress` as in `collect_all`.
+    "off"; `jobs` and `progress` as in `collect_all`.
 
     Raises ConfigFileError where `config`, `env` or a setting cannot be read, and BaselineError where `baseline` cannot.
     Inputs that cannot be read do not raise: they stand in the result's inputs.
@@ -204,8 +203,7 @@ def collect_all(
     """Scan every source and return the records in the same order; they are the same with any number of processes.
 
     Arguments, beside those of `diagnose`: `jobs`, how many processes read, None for one a processor (at most eight)
-    where
-    there is much to read; `progress`, called with the bytes that were read and those in all.
+    where there is much to read; `progress`, called with the bytes that were read and those in all.
     """
     from diagnose.facts.many import collect_many
     from diagnose.facts.probe import prepare

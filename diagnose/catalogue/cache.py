@@ -122,13 +122,12 @@ def _identity(found: Layers) -> list[Any]:
 
 def fetch(found: Layers) -> Catalogue | None:
     """Return the cached catalogue of these layers; None where there is none, or it is stale or damaged."""
-    return _opened(cache_path(found), _identity(found))
+    path = cache_path(found)
+    file = shelf.fetch(path)
+    return None if file is None else _opened(path, file, _identity(found))
 
 
-def _opened(path: str, identity: list[Any], root: str = "") -> Catalogue | None:
-    file = shelf.fetch(path, shipped=bool(root))
-    if file is None:
-        return None
+def _opened(path: str, file: tuple[str, bytes, int], identity: list[Any], root: str = "") -> Catalogue | None:
     checksum, data, start = file
     try:
         first = data.index(b"\n", start) + 1
@@ -163,8 +162,9 @@ def fetch_shipped(found: Layers) -> Catalogue | None:
     path, root = os.path.join(os.path.dirname(found.roots[0]), SHIPPED), found.roots[0]
     if not os.path.isfile(path) or (identity := shipped_identity(found)) is None:
         return None
-    catalogue = _opened(path, identity, root)
-    if catalogue is None or (file := shelf.fetch(path, shipped=True)) is None:
+    file = shelf.fetch(path, shipped=True)
+    catalogue = None if file is None else _opened(path, file, identity, root)
+    if catalogue is None or file is None:
         return None
     first = file[1].index(b"\n", file[2]) + 1
     head = json.loads(file[1][file[2] : first]) | {"identity": _identity(found), "root": root}

@@ -38,6 +38,11 @@ class Expressions:
         self._fresh_standard: list[tuple[str | bytes, int]] = []
         self._file: _File | None = None
 
+    def prepare(self) -> None:
+        """Load what every expression needs: once, before workers part that would load it each."""
+        self._kept()
+        regex_engine()
+
     def compiled(self, text: str) -> regex.Pattern[str] | None:
         """Return an expression compiled by `regex`; None where it is none."""
         if text not in self._ready:

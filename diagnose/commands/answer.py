@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnose.commands.errors import CommandError, warn
+from diagnose.reason.result import TROUBLED
 from diagnose.report import RENDERERS
 
 TYPE_CHECKING = False
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
 REGRESSION = 5.0  # percent
-_FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
 
 
 def answer(
@@ -75,4 +75,4 @@ def answer(
     how = context(catalogue, output=output, no_color=no_color, quiet=quiet, verbose=verbose)
     write(RENDERERS[form](diagnosis, how), output, [*inputs, *filter(None, (config, env, baseline))])
     EXPRESSIONS.save()
-    return 1 if exit_code and diagnosis.verdict in _FAILED else 0
+    return 1 if exit_code and diagnosis.verdict in TROUBLED else 0

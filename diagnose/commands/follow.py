@@ -19,6 +19,7 @@ from diagnose.commands.errors import CommandError, warn
 from diagnose.commands.inputs import require_readable
 from diagnose.commands.output import context, write
 from diagnose.follow import Rules, follow
+from diagnose.reason.result import TROUBLED
 from diagnose.report import RENDERERS
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis
     from diagnose.report.model import Context
 
-_FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
 _DATA = ("json", "jsonl")
 _LINES = "jsonl"
 
@@ -75,7 +75,7 @@ def follow_logs(
         raise CommandError(str(error), 3) from error
     require_readable(diagnosis, paths)
     telling.end(diagnosis)
-    return 1 if exit_code and diagnosis.verdict in _FAILED else 0
+    return 1 if exit_code and diagnosis.verdict in TROUBLED else 0
 
 
 def _is_pipe(path: str) -> bool:
@@ -112,7 +112,7 @@ class _Telling:
         if self._form == _LINES or self._output is not None:
             self._write(diagnosis)
             return
-        failed = diagnosis.verdict in _FAILED
+        failed = diagnosis.verdict in TROUBLED
         if self._how.quiet or not (failed or self._failed):
             return
         self._failed = failed

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from diagnose.commands.errors import CommandError
+from diagnose.reason.result import TROUBLED
 from diagnose.report import RENDERERS
 
 if TYPE_CHECKING:
     from diagnose.deliver.slurm.job import Job
 
 _MOST = 20  # tasks of an array that are diagnosed at once
-_FAILED = ("identified", "ambiguous", "symptom_only", "unknown", "degraded")
 
 
 @click.command()
@@ -69,7 +69,7 @@ def slurm(
     bad = False
     for job in chosen:
         diagnosis = diagnose_job(job, catalogue, exit_status=exit_status)
-        bad |= diagnosis.verdict in _FAILED
+        bad |= diagnosis.verdict in TROUBLED
         if form == "text" and not quiet:
             texts.append(_headline(job))
         texts.append(RENDERERS[form](redact(diagnosis) if configuration.redact else diagnosis, how))

@@ -89,16 +89,7 @@ class EventFinder:
                 known = told.get(number)
                 better = [event for event in again if known is None or _says_more(event, known)]
                 if better:
-                    place = (
-                        unit.final,
-                        unit.start,
-                        unit.lane,
-                        unit.rank,
-                        unit.local_rank,
-                        unit.node,
-                        unit.time,
-                        number,
-                    )
+                    place = (unit.final, *_whereabouts(unit, number))
                     events = [event for event in events if event is not known]
                     events += [Event(event.pattern, event.alternative, event.captures, *place) for event in better]
                     break
@@ -192,13 +183,7 @@ class EventFinder:
             candidate.number,
             _frame_captures(matcher, unit),
             carried(self._tracebacks, number) or unit.final,
-            unit.start,
-            unit.lane,
-            unit.rank,
-            unit.local_rank,
-            unit.node,
-            unit.time,
-            number,
+            *_whereabouts(unit, number),
         )
 
     def _make(self, candidate: Candidate, line: Line, found: dict[str, str], number: int | None) -> Event:
@@ -236,6 +221,13 @@ class EventFinder:
             first, last = self._tracebacks[number].lines
             if first <= line.number <= last:
                 yield number
+
+
+def _whereabouts(
+    unit: Traceback, number: int
+) -> tuple[int, str, int | None, int | None, str | None, float | None, int]:
+    """Return the last fields of an event that a traceback, the `number`-th of its source, tells."""
+    return unit.start, unit.lane, unit.rank, unit.local_rank, unit.node, unit.time, number
 
 
 def _says_more(event: Event, known: Event) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import BinaryIO
 
+from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass, field
 from diagnose.facts.collect import LARGE, Metrics, collect
 from diagnose.facts.model import SourceRecord
@@ -175,9 +176,9 @@ def _together(
         if progress is not None:
             progress(read[0], sum(sizes))
 
-    import regex  # noqa: F401  # once, before the processes part
-
     from diagnose.facts.workers import Lost, Workers
+
+    EXPRESSIONS.prepare()
 
     records: list[SourceRecord] = []
     batches: dict[int, object] = {}

@@ -38,11 +38,6 @@ class Ending:
         self._since: float | None = None  # when the first sign was seen
         self._grew = now
 
-    @property
-    def near(self) -> bool:
-        """Has a sign been seen?"""
-        return self._since is not None
-
     def note(self, now: float, *, grew: bool, sign: bool) -> None:
         """Take in whether anything was written, and whether there is a sign of the end."""
         if grew:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from diagnose.classes import replace
 from diagnose.follow.ending import Ending, Process, Rules
 from diagnose.follow.logs import Logs
-from diagnose.reason.result import Diagnosis
+from diagnose.reason.result import FAILED, Diagnosis
 
-FAILED = ("identified", "ambiguous", "symptom_only", "unknown")
 _LOOK = 4  # of so many rounds new files are looked for in one
 _SHARE = 10  # times as long as a look at the logs took, the next one waits
 _EVERY = 60.0  # seconds after which logs that grew are looked at although no line in them seems to matter

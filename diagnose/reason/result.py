@@ -8,6 +8,8 @@ from diagnose.classes import dataclass, field
 from diagnose.read.model import Evidence
 
 Verdict = Literal["identified", "ambiguous", "symptom_only", "unknown", "degraded", "no_failure"]
+FAILED: tuple[Verdict, ...] = ("identified", "ambiguous", "symptom_only", "unknown")
+TROUBLED: tuple[Verdict, ...] = (*FAILED, "degraded")  # failed, or slower than it should be
 Confidence = Literal["high", "medium", "low"]
 FixState = Literal["recommended", "already_applied", "not_applicable", "unknown"]
 CauseState = Literal["confirmed", "possible", "ruled_out"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +12,9 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx")
 
-from tests.deliver.serve.serving import OOM, World, world
+from tests.deliver.serve.serving import OOM, World
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A root with nothing in it yet."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return world(tmp_path)
 
 
 def test_a_log_is_diagnosed(here: World) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +12,9 @@ pytest.importorskip("httpx")
 
 from diagnose.deliver.serve.pool import Pool, _read
 from diagnose.deliver.serve.store import Job, Store
-from tests.deliver.serve.serving import World, world
+from tests.deliver.serve.serving import World
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A root with nothing in it yet."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return world(tmp_path)
 
 
 def test_a_request_that_cannot_be_handed_over_fails_alone(here: World) -> None:
