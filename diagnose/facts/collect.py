@@ -23,6 +23,7 @@ from diagnose.facts.surveys import surveys_of
 from diagnose.facts.versions import versions_in
 from diagnose.facts.voices import VoiceMeter, voices_of
 from diagnose.read import Kind, Line, LineIndex, Source, Text, Traceback, open_stream, read_headless, read_tracebacks
+from diagnose.read.exceptions import CAUSE, CONTEXT
 from diagnose.read.own import is_own
 from diagnose.scan import (
     ALL_UP_TO,
@@ -43,6 +44,7 @@ __all__ = ["FEW", "LARGE", "Meters", "Metrics", "Probe", "collect", "prepare", "
 
 Metrics = Literal["all", "sampled", "off"]
 _HEAD = HEADS[0].decode()
+_LEADS_ON = (CAUSE, CONTEXT)  # what an exception led to follows, even where its head was cut out
 _Read = TypeVar("_Read")
 FEW, _LAST_BRIEF = 6, 2  # lines that each reader gets of a source that is read briefly
 _HEAD_LINES, _HEAD_FEW = 60, 15  # lines at the beginning in which its speakers, and its first time, are looked for
@@ -199,7 +201,7 @@ class _Collector:
         for line in self._text.after(last, 60):
             if line.lane != unit.lane or not line.body.strip():
                 continue
-            if _HEAD in line.body or talk >= _TALK:
+            if line.body.lstrip().startswith(_LEADS_ON) or _HEAD in line.body or talk >= _TALK:
                 break
             talk += not is_dying(line.body)
         time = moment_of(head, self._modified)

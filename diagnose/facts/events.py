@@ -16,9 +16,11 @@ from diagnose.facts.probe import HEADS, Candidate, Probe, match_body
 from diagnose.facts.wrapped import joined
 from diagnose.read import Evidence, Line, Text, Traceback
 from diagnose.read.exceptions import reported
+from diagnose.read.lazy import Lazy
 from diagnose.read.own import is_own
 from diagnose.scan import Hit
 
+_LISTS = Lazy(r"\w[^:\"]{0,60}: (?:\"[^\"]{1,300}\", )*\"[^\"]{1,300}\"\.? *$", needs=('"',))
 TAIL = 40  # lines at the end of a source that are looked at as its last words
 _FRAMES = 5  # a `frame` condition sees the innermost frames only: the outer ones are the same in every failure
 
@@ -204,9 +206,15 @@ class EventFinder:
         )
 
     def _raised(self, line: Line, number: int | None) -> Evidence | None:
-        if number is None or self._tracebacks[number].final.line != line.number:
+        """Return the line that names the error, where the matched one is not it: it was carried, or lists details."""
+        if number is None:
             return None
-        return carried(self._tracebacks, number)
+        unit = self._tracebacks[number]
+        if unit.final.line == line.number:
+            return carried(self._tracebacks, number)
+        # "Error(s) in loading state_dict for GPT:" names the error; what only lists names below it tells less.
+        lists = unit.message.partition("\n")[0].endswith(":") and _LISTS.search(line.body) is not None
+        return unit.final if lists and line.number > unit.final.line else None
 
     def _unit_of(self, line: Line) -> int | None:
         return next(self._units_of(line), None)

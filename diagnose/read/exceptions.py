@@ -13,11 +13,19 @@ CONTEXT = "During handling of the above exception, another exception occurred:"
 # What a head line says before and after its words; a quoted one ("print('Traceback …')") does not fit.
 HEAD = Lazy(
     r"(?P<before>.{0,400}?)(?P<kind>\+ Exception Group |Original )?Traceback \(most recent call last\)"
-    r"(?: ?─+\W*|:[ \t]*(?:\(RANK (?P<rank>\d{1,7})\))?[ \t]*(?P<after>\\n.*)?)$"
+    r"(?: ?─+\W*|:[ \t]*(?:\(RANK (?P<rank>\d{1,7})\))?[ \t]*(?P<after>\\n.*|[█▉▊▋▌▍▎▏#| ]{2,600}\d+/\d+ \[.*)?)$"
+    r"|(?P<notebook>\s*[A-Za-z_]\w{2,80} {2,})Traceback \(most recent call last\)\s*$"
 )
 FILE = Lazy(r'File "([^"]{0,4096})", line (\d{1,9})(?:, in(?: (.{0,500}))?)?$')
 RICH_FRAME = Lazy(r"(/[^\s:]{1,1000}|[^\s:]{1,1000}\.py):(\d{1,9}) in (\S{1,200})")
 RICH_CODE = Lazy(r"❱ +\d+ (.*)")
+# IPython and notebooks: the head begins with the type, frames name the file and the call, an arrow marks the line.
+NOTEBOOK_FRAME = Lazy(
+    r"(?:File )?([~/][^\s:()]{1,1000}|[A-Za-z]:[\\/][^\s:()]{1,1000}|<[\w-]{1,80}>|(?:Cell In|Input In) ?\[\d{1,6}\])"
+    r"(?::(\d{1,9}))?(?:\([^)]{0,300}\))?,? (?:in (\S[^(\s]{0,300})|line (\d{1,9}))"
+)
+NOTEBOOK_CODE = Lazy(r"-{1,10}> ?(\d{1,9})(?: (.*))?$")
+NOTEBOOK_REST = Lazy(r"\d{1,9}(?: |$)|\d+ frames?$|\(\.\.\.\)|[)\]}\^~]")
 SEPARATOR = Lazy(r" *\+[-+]+(?: (\d+|\.\.\.) )?-*$")  # between the members of an exception group
 MARKERS = Lazy(r"[\^~\s]+$|\[Previous line repeated \d+ more times?\]$|\.\.\.<\d+ lines>\.\.\.$")
 
@@ -64,7 +72,7 @@ _OTHER = Lazy(
 )
 _AFTER_BLANK = Lazy(
     r"Set TORCH|from user code|You can suppress|For |Please |Hint|Note|See |frame #\d|C\+\+ |Last error"
-    r"|\[?Exception raised"
+    r"|\[?Exception raised|(?:Repository|Entry|Revision) Not Found|Bad request|Cannot access "
 )
 
 

@@ -26,17 +26,22 @@ def read_headless(text: Text, before: Line | None = None, limit: int = 120) -> l
     units: list[Unit] = []
     open_units: dict[str, Unit] = {}
     for line in text.last(limit) if before is None else reversed(list(text.before(before, limit))):
-        unit = open_units.get(line.lane)
-        if unit is not None and unit.feed(line, line.body) in _GOES_ON:
+        unit = open_units.pop(line.lane, None)
+        verdict = unit.feed(line, line.body) if unit is not None else Verdict.OVER
+        if unit is not None and verdict in _GOES_ON:
+            open_units[line.lane] = unit
             continue
-        open_units.pop(line.lane, None)
         begun = _begin(line)
         if begun is None:
             continue
         units.append(begun)
+        if unit is not None and verdict is Verdict.REMOTE:
+            begun.chain, begun.caused = "cause", unit
         if begun.final is None or words.headless(line.body.strip()):  # what `repr` wrote ends with its line
             open_units[line.lane] = begun
-    return [as_traceback(text, unit, {}) for unit in units if unit.final and (unit.frames or before is None)]
+    kept = [unit for unit in units if unit.final and (unit.frames or before is None)]
+    places = {id(unit): at for at, unit in enumerate(kept)}
+    return [as_traceback(text, unit, places) for unit in kept]
 
 
 def _holds_none(text: Text, limit: int) -> bool:

@@ -18,7 +18,7 @@ _MAX_HEADS = 1000  # of one speaker, without a pause between them
 _MAX_UNITS = 4000  # tracebacks inside other ones count up to here
 _MAX_OWED = 64
 _LOGGED = Lazy(
-    r"(?:^|[\s\[|:-])(?:ERROR|WARNING|WARN|CRITICAL|EXCEPTION|FATAL)(?:$|[\s\]|:])"
+    r"(?:^|[\s\[|:-])(?:ERROR|WARNING|WARN|EXCEPTION)(?:$|[\s\]|:])"
     r"|^\[?[WEF]\d{3,4} \d\d:\d\d:|^\[NeMo [WE] "
 )
 # The feeder of a queue is a thread whose pipe is closed under it when a program ends.
@@ -114,6 +114,7 @@ class _Reader:
         unit = Unit(
             line,
             before=before,
+            notebook=(head["notebook"] or "").strip(),
             group=bool(head["kind"]) and head["kind"].startswith("+"),
             rich="─" in before,
         )
@@ -131,7 +132,7 @@ class _Reader:
                 self._nest(unit, speaker.groups[-1])
         self.units.append(unit)
         speaker.unit = unit
-        if head["after"]:
+        if (head["after"] or "").startswith("\\n"):  # else the rest of a progress bar that it was written over
             self._escaped(speaker, unit, line)
         return unit
 

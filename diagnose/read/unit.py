@@ -32,7 +32,9 @@ class Verdict(Enum):
 class Unit:
     """One exception being read: first its frames, then its message."""
 
-    def __init__(self, head: Line, *, before: str = "", group: bool = False, rich: bool = False) -> None:
+    def __init__(
+        self, head: Line, *, before: str = "", group: bool = False, rich: bool = False, notebook: str = ""
+    ) -> None:
         self.head = head
         self.final: Line | None = None
         self.type = ""
@@ -51,6 +53,7 @@ class Unit:
         self.complete = True
         self.margin = _margin(head.body) if group or _BOX.match(head.body) else -1
         self._rich = rich
+        self._notebook = notebook  # the type that the head of a notebook's traceback names
         self._prefix = _shape(before)
         self._base: int | None = None
         self._flat = False  # all indentation was lost: code stands where frames do
@@ -93,10 +96,12 @@ class Unit:
         said = text.lstrip()
         if not said:
             self._blanks += 1
-            return Verdict.TAKEN if self._blanks < 3 else self._stray()
+            return Verdict.TAKEN if self._blanks < 3 or self._notebook else self._stray()
         self._blanks = 0
         if self._rich and said[0] in "│╭╰":
             return self._rich_line(said)
+        if self._notebook:
+            return self._notebook_line(line, said)
         if self._wrapped and self._anew(text, said):
             self._wrapped = ""
         if self._wrapped or said.startswith('File "'):
@@ -161,6 +166,22 @@ class Unit:
         elif self.frames and (match := words.RICH_CODE.match(inner)):
             last = self.frames[-1]
             self.frames[-1] = Frame(last.file, last.line, last.function, match[1].strip()[:500])
+        return Verdict.TAKEN
+
+    def _notebook_line(self, line: Line, said: str) -> Verdict:
+        """A line of a traceback as IPython prints it: between its frames stand numbered lines of code."""
+        found = words.exception_of(said)
+        if found is not None and found[0].rpartition(".")[2] == self._notebook:
+            self.start_message(line, *found)
+        elif match := words.NOTEBOOK_FRAME.match(said):
+            self._add(Frame(match[1], int(match[2] or match[4] or 0), match[3] or "<module>"))
+        elif self.frames and (match := words.NOTEBOOK_CODE.match(said)):
+            last = self.frames[-1]
+            self.frames[-1] = Frame(
+                last.file, last.line or int(match[1]), last.function, (match[2] or "").strip()[:500]
+            )
+        elif not words.NOTEBOOK_REST.match(said):
+            return self._stray()
         return Verdict.TAKEN
 
     def _add(self, frame: Frame) -> None:

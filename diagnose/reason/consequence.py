@@ -62,7 +62,8 @@ def killed(incidents: Sequence[Incident]) -> Consequence | None:
 def _victims(victims: Sequence[Incident], catalogue: Catalogue) -> Consequence | None:
     if not victims:
         return None
-    first = min(victims, key=_order)
+    # Last words that only say that something failed step back behind a line that says what it was hit by.
+    first = _first([each for each in victims if each.pattern and each.pattern.specificity != "generic"] or victims)
     pattern = catalogue.patterns.get(_DESCRIBED[first.pattern.victim]) if first.pattern else None
     if pattern is None:
         return _symptom(victims)
@@ -79,13 +80,20 @@ def _symptom(symptoms: Sequence[Incident]) -> Consequence | None:
     """Take the first symptom itself: its own page says where the cause is to be looked for."""
     if not symptoms:
         return None
-    first = min(symptoms, key=_order)
+    first = _first(symptoms)
     same = sorted((each for each in symptoms if each.kind == first.kind), key=_order)
     if first.role == "confirmation":  # several lines of one record
         same.sort(key=_telling, reverse=True)
     for each in same:
         each.pattern = replace(each.pattern, conclusive=False) if each.pattern else None
     return Consequence(Group(same), _why(first))
+
+
+def _first(hit: Sequence[Incident]) -> Incident:
+    """Take the earliest; a line without time that stands above it in the same log came before it."""
+    first = min(hit, key=_order)
+    above = [each for each in hit if each.time is None and each.source == first.source and each.start < first.start]
+    return min(above, key=lambda each: each.start, default=first)
 
 
 def _why(first: Incident) -> str:

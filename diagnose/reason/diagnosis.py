@@ -43,7 +43,7 @@ from diagnose.reason.slow import (
     unmeasured,
 )
 from diagnose.reason.straggler import find_straggler, inferred_incident
-from diagnose.reason.unknown import cut_exception, last_words, unknown_exception
+from diagnose.reason.unknown import cut_exception, last_words, place_bare, unknown_exception
 
 
 class Reasoner:
@@ -169,7 +169,8 @@ class Reasoner:
             return unknown_exception(group)
         evidence = [each.evidence for each in group.incidents[:8]] + [each.evidence for each in proof[:4]]
         evidence += self.shown if group.first.source < 0 else ()
-        return make_finding(pattern, self.scope(group.first, pattern), evidence, confidence, why, self.framework)
+        finding = make_finding(pattern, self.scope(group.first, pattern), evidence, confidence, why, self.framework)
+        return place_bare(finding, group.first)
 
     def slow_finding(self, found: Found) -> Finding | None:
         """Write the finding of something slow; None where its pattern is switched off."""

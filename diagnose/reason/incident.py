@@ -27,7 +27,7 @@ class Incident:
     event: Event | None = None
     traceback: Traceback | None = None
     chain: int | None = None  # first traceback of the chain of exceptions it stands in; None outside
-    depth: int = 0  # position in that chain, the first raised is 0
+    depth: int = 0  # position in that chain: what was raised earlier has the lower one
     handled: bool = False  # another exception was raised while this one was being handled
     time: float | None = None  # seconds since the epoch; its own, or that of the last stamped line before
     assumed: bool = False  # whether the time is that of the line before: it happened then or later
@@ -155,9 +155,14 @@ def _chains(units: Sequence[Traceback]) -> list[tuple[int, int]]:
     """Give every traceback the first one of its chain, and its depth in it."""
     chains = [(number, 0) for number in range(len(units))]
     for number, unit in enumerate(units):
-        if unit.caused is not None and number < unit.caused < len(units):
+        if unit.caused is None or unit.caused >= len(units):
+            continue
+        if number < unit.caused:
             first, depth = chains[number]
             chains[unit.caused] = (first, depth + 1)
+        elif unit.rank == units[unit.caused].rank:  # told in the words of the exception that it led to
+            first, depth = chains[unit.caused]
+            chains[number] = (first, depth - 1)
     return chains
 
 

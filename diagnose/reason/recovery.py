@@ -53,7 +53,8 @@ class Progress:
         behind = self._steps[bisect_right(self._starts, incident.start) :]
         behind = [step for step in behind if time is None or step.time is None or step.time >= time]
         # A bar that it is glued to, or that stands at nothing done yet, is no progress.
-        behind = [step for step in behind if step.evidence.line != incident.evidence.line and not _undone(step)]
+        glued = {incident.evidence.line, incident.traceback.head.line if incident.traceback else 0}
+        behind = [step for step in behind if step.evidence.line not in glued and not _undone(step)]
         if self._held and time is None:
             behind = [step for step in behind if step.lane.partition(" ")[0] == incident.label]
         return behind if any(not self._drawn_again(step) for step in behind) else []

@@ -6,77 +6,28 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
 from diagnose.read.lazy import Lazy
-from diagnose.read.model import Evidence, Frame, Traceback
+from diagnose.read.model import Evidence, Frame
 from diagnose.reason import words
-from diagnose.reason.incident import Group
+from diagnose.reason.incident import Group, Incident
+from diagnose.reason.kind import category_of
+from diagnose.reason.kind_words import LIBRARY
 from diagnose.reason.result import Cause, Check, Finding, Fix
 
-_WORDS = 12  # last lines that are told of a failure that nothing explains
-_LIBRARY = Lazy(r"/(?:site-packages|dist-packages)/|/lib/python\d|^<(?!string)|/opt/conda/lib/|/usr/lib/")
-_FRAMEWORK = Lazy(r"(?i)/(?:megatron|nemo|transformer_engine|deepspeed|lightning)(?:[-_][^/]*)?/")
-
-# Whose code raised it says what kind of thing is wrong, never which. The first that fits the innermost frames decides.
-_PLACES = tuple(
-    (category, Lazy("|".join(parts)))
-    for category, parts in (
-        ("config", (
-            r"/arguments\.py", r"transformer_config\.py", r"model_parallel_config\.py", r"argparse\.py",
-            r"/config(?:s|uration)?(?:/|\.py|_\w+\.py)", r"_config\.py",
-            r" in (?:validate_args|__post_init__|finalize|parse_args)$",
-        )),
-        ("checkpoint", (
-            r"checkpoint\w*\.py", r"/checkpoint/", r"/dist_checkpointing/", r"serialization\.py",
-            r" in (?:load_state_dict|load_checkpoint|save_checkpoint)$",
-        )),
-        ("data", (
-            r"/data(?:sets?|loaders?)?/(?:[^/\s]+/)?[^/\s]+\.py\b",
-            r"data(?:set|loader|_loader|_utils)?s?\.py", r"dataset\w*\.py",
-            r"/loader\.py",
-            r"tokeniz\w*", r"collat\w+",
-            r" in (?:__getitem__|collate\w*|read_\w+|tokenize\w*|load_batch|next_batch|get_batch\w*)$",
-        )),
-        ("collective", (r"distributed_c10d\.py", r"/distributed/(?:rendezvous|run|elastic)")),
-    )
+_BARE = (
+    "AttributeError", "IndentationError", "IndexError", "KeyError", "NameError", "RecursionError", "SyntaxError",
+    "TabError", "TypeError", "UnboundLocalError",
 )  # fmt: skip
-_TYPES = {
-    "ModuleNotFoundError": "environment",
-    "ImportError": "environment",
-    "MemoryError": "host-memory",
-    "UnicodeDecodeError": "data",
-    "JSONDecodeError": "data",
-    "EOFError": "data",
-    "OSError": "storage",
-    "FileNotFoundError": "storage",
-    "PermissionError": "storage",
-    "IsADirectoryError": "storage",
-    "ConnectionError": "network",
-    "ConnectionRefusedError": "network",
-    "ConnectionResetError": "network",
-    "TimeoutError": "network",
-    "ArgumentError": "config",
-    "FloatingPointError": "numerical",
-}
+_WORDS = 12  # last lines that are told of a failure that nothing explains
+_FRAMEWORK = Lazy(r"(?i)/(?:megatron|nemo|transformer_engine|deepspeed|lightning)(?:[-_][^/]*)?/")
 
 
 def own_frame(frames: Sequence[Frame]) -> Frame | None:
     """Return the innermost frame of the user's own code: no library, and no framework where something else is left."""
-    own = [frame for frame in frames if not _LIBRARY.search(frame.file)]
+    own = [frame for frame in frames if not LIBRARY.search(frame.file)]
     return next((frame for frame in reversed(own) if not _FRAMEWORK.search(frame.file)), own[-1] if own else None)
-
-
-def category_of(unit: Traceback) -> str:
-    """Place an exception by its type and by whose code raised it: the innermost five frames decide."""
-    name = unit.type.rpartition(".")[2]
-    if name in ("ModuleNotFoundError", "ImportError", "JSONDecodeError", "MemoryError"):
-        return _TYPES[name]
-    for frame in list(reversed(unit.frames))[:5]:
-        text = f"{frame.file} in {frame.function}"
-        for category, expression in _PLACES:
-            if expression.search(text):
-                return category
-    return _TYPES.get(name, "code")
 
 
 def unknown_exception(group: Group) -> Finding:
@@ -89,6 +40,7 @@ def unknown_exception(group: Group) -> Finding:
     frame = own_frame(unit.frames) or (unit.frames[-1] if unit.frames else None)
     where = f"{frame.file}:{frame.line}, in {frame.function}" if frame else ""
     category = category_of(unit)
+    at = f", raised at {where}" if where else ""
     code = f": {frame.code.strip()}" if frame and frame.code else ""
     checks = (
         (Check("own-frame", "Where in the user's own code was it raised?", "unknown", f"{where}{code}"),)
@@ -101,7 +53,7 @@ def unknown_exception(group: Group) -> Finding:
         category=category,
         role="root",
         confidence="low",
-        why=f"No pattern knows this exception{f', raised at {where}' if where else ''}. Its place suggests {category}.",
+        why=f"No pattern knows this exception{at}. Its words and its place suggest {category}.",
         evidence=tuple(each.evidence for each in group.incidents[:8]),
         summary=_sentence(shown, where, incident.evidence),
         captures={"type": unit.type, "message": unit.message[:2000], **({"frame": where} if where else {})},
@@ -109,6 +61,23 @@ def unknown_exception(group: Group) -> Finding:
         checks=checks,
         fixes=(Fix("read-the-frame", 1, f"Read the code at {where}.", state="unknown"),) if where else (),
     )
+
+
+def place_bare(finding: Finding, incident: Incident) -> Finding:
+    """Say less of an exception that only a generic pattern of Python's own types knows.
+
+    It is a fault of the code where the user's own code raised it. A key that is not there may be missing in the data
+    or in the configuration, and what a library raises in itself is often a release that does not fit.
+    """
+    unit, pattern = incident.traceback, incident.pattern
+    if unit is None or pattern is None or (pattern.specificity, pattern.category) != ("generic", "code"):
+        return finding
+    name = unit.type.partition("(")[0].rpartition(".")[2]
+    if name not in _BARE:
+        return finding
+    own = bool(unit.frames) and not LIBRARY.search(unit.frames[-1].file)
+    sure = own and name not in ("KeyError", "IndexError")
+    return replace(finding, category=category_of(unit), confidence=finding.confidence if sure else "low")
 
 
 def cut_exception(record: SourceRecord) -> Finding:

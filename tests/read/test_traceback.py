@@ -372,3 +372,46 @@ def test_rest_of_a_wrapped_frame_without_its_label() -> None:
     (unit,) = tracebacks_of(log)
     assert unit.type == "torch.OutOfMemoryError"
     assert unit.frames[0].function == "<module>"
+
+
+NOTEBOOK = """FrobError                                 Traceback (most recent call last)
+Cell In[23], line 1
+----> 1 trainer.train()
+
+File ~/venv/lib/python3.11/site-packages/acme/trainer.py:2245, in Trainer.train(self, resume)
+   2243         progress()
+   2244 else:
+-> 2245     return inner(
+   2246         args=args,
+   (...)
+   2250     )
+
+/usr/lib/python3/dist-packages/acme/loop.py in run(self, batch)
+     81
+---> 82             raise FrobError(
+     83                 "out of tune")
+
+20 frames
+FrobError: out of tune
+by a third
+step 4
+"""
+
+
+def test_notebook() -> None:
+    """What IPython prints is read: both forms of its frames, with the line that its arrow marks."""
+    (found,) = tracebacks_of(NOTEBOOK)
+    assert (found.type, found.message.split("\n")[0]) == ("FrobError", "out of tune")
+    assert [(each.function, each.line, each.code) for each in found.frames] == [
+        ("<module>", 1, "trainer.train()"),
+        ("Trainer.train", 2245, "return inner("),
+        ("run", 82, "raise FrobError("),
+    ]
+
+
+def test_notebook_that_is_cut() -> None:
+    """The rest of the log behind a notebook's traceback without an end is not taken for it."""
+    cut = NOTEBOOK.partition("20 frames")[0]
+    (found,) = tracebacks_of(cut + "2026-11-29 21:32:06,267 - INFO - after\n" * 60)
+    assert not found.complete
+    assert found.lines[1] < 20

@@ -80,3 +80,38 @@ def test_the_job_fell_silent_at_a_kernel_record(diagnose_logs: Diagnose) -> None
     assert diagnosis.verdict == "identified"
     assert diagnosis.root_cause is not None
     assert diagnosis.root_cause.pattern == "host-oom-kill"
+
+
+def test_a_symptom_without_time_above(diagnose_logs: Diagnose) -> None:
+    """A line without a time that stands above the first line with one is the first to be hit."""
+    flushed = (
+        "node3:984:1357 [4] NCCL WARN NET/IB : Got completion from peer 10.0.1.23<34696> with status=5 opcode=0 len=0"
+    )
+    later = (
+        "[rank4]:[E1229 16:47:25.333820755 ProcessGroupNCCL.cpp:541] [Rank 4] found async exception when checking for "
+        "NCCL errors: NCCL error: remote process exited or there was a network error, NCCL version 2.22.3\n"
+    )
+    diagnosis = diagnose_logs({"train.log": f"{flushed}\n{later}"})
+    assert diagnosis.verdict == "symptom_only"
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].line == 1
+
+
+def test_last_words_of_the_watchdog(diagnose_logs: Diagnose) -> None:
+    """The watchdog's last words are a symptom where nothing else is left; a line that tells more goes first."""
+    last = (
+        "[rank5]:[E207 19:37:09.983540349 ProcessGroupNCCL.cpp:681] [Rank 5] Some NCCL operations have failed or timed "
+    )
+    last += (
+        "out. Due to the asynchronous nature of CUDA kernels, subsequent GPU operations might run on corrupted data.\n"
+    )
+    gone = (
+        "[rank5]:[E207 19:37:09.983600771 ProcessGroupNCCL.cpp:1895] [Rank 5] Process group watchdog thread terminated "
+    )
+    gone += "with exception: NCCL error: remote process exited or there was a network error, NCCL version 2.21.5\n"
+    alone = diagnose_logs({"train.log": last}).root_cause
+    assert alone is not None
+    assert (alone.pattern, alone.evidence[0].line) == ("collective-timed-out", 1)
+    both = diagnose_logs({"train.log": last + gone}).root_cause
+    assert both is not None
+    assert (both.pattern, both.evidence[0].line) == ("peer-lost", 2)

@@ -1,0 +1,72 @@
+"""Places an exception that no pattern knows: by its type, its own words, and whose code raised it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from diagnose.read.lazy import Lazy
+from diagnose.read.model import Traceback
+from diagnose.reason import kind_words as words
+
+
+def category_of(unit: Traceback) -> str:
+    """Place an exception by its type, its words, and whose code raised it: the innermost frames decide.
+
+    Args:
+        unit: the exception, with what was read of its frames.
+    """
+    name = unit.type.partition("(")[0].rpartition(".")[2]
+    if name in words.SURE:
+        return words.SURE[name]
+    said = words.LINKS.sub("", unit.message[:1000])
+    if name in words.LOOKUPS:
+        return _looked_up(unit, said)
+    if name in words.OF_CODE:
+        return "code"
+    sure = _numbered(said) or _first(words.PLAIN_WORDS, (said,)) or _packaged(unit.type)
+    place = sure or _first(words.PLACES, _places_of(unit))
+    if place:
+        return place
+    if name == "AssertionError" and unit.frames and (asked := _first(words.ASSERTED, (unit.frames[-1].code,))):
+        return asked
+    if name in words.WEAK or words.SHAPES.search(said):
+        return words.WEAK.get(name) or "code"
+    if unit.frames and words.MODEL.search(unit.frames[-1].file.replace("\\", "/")):
+        return _first(words.TELLING_WORDS[:1], (said,)) or "code"
+    return _told(said) or "code"
+
+
+def _numbered(said: str) -> str:
+    found = words.NUMBER.search(said)
+    category = words.NUMBERS.get(found[1], "") if found else ""
+    return "storage" if category == "network" and words.QUOTED_PATH.search(said) else category
+
+
+def _packaged(kind: str) -> str:
+    return next((category for category, names in words.PACKAGES if kind.startswith(names)), "")
+
+
+def _looked_up(unit: Traceback, said: str) -> str:
+    code = unit.frames[-1].code if unit.frames else ""
+    if words.TABLES.search(code):
+        return "environment" if words.LIBRARY.search(unit.frames[-1].file) else "config"
+    return _first(words.LOOKED_IN, (code, said)) or _first(words.PLACES, _places_of(unit)) or "code"
+
+
+def _places_of(unit: Traceback) -> list[str]:
+    texts = [
+        f"{frame.file} in {frame.function}".replace("\\", "/") for frame in reversed(unit.frames[-words.INNERMOST :])
+    ]
+    return [text for text in texts if not words.NO_PLACE.search(text)]
+
+
+def _told(said: str) -> str:
+    if words.PATH.search(said) and words.ABSENT.search(said):
+        return _first(words.ABSENT_FILES, (said,)) or "storage"
+    return _first(words.TELLING_WORDS, (said,))
+
+
+def _first(table: Iterable[tuple[str, Lazy]], texts: Iterable[str]) -> str:
+    """Return the first category of a table that fits the first text that any fits; "" where none does."""
+    rows = tuple(table)
+    return next((category for text in texts for category, expression in rows if expression.search(text)), "")

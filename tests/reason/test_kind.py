@@ -1,0 +1,171 @@
+"""Exceptions that no pattern knows are placed by type, words and place."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnose.reason.kind import category_of
+from tests.conftest import Diagnose
+from tests.read.reading import tracebacks_of
+
+HEAD = "Traceback (most recent call last):\n"
+TORCH = "/opt/venv/lib/python3.11/site-packages/torch"
+
+
+def placed(said: str, *frames: tuple[str, str, str]) -> str:
+    """Place an exception, raised in frames of file, function and code."""
+    lines = "".join(f'  File "{file}", line 7, in {function}\n    {code}\n' for file, function, code in frames)
+    (unit,) = tracebacks_of(f"{HEAD}{lines}{said}\n")
+    return category_of(unit)
+
+
+MAIN = ("/workspace/train.py", "main", "run()")
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("acme.ProxyError: no way out", "network"),
+        ("RuntimeError: please install flash-frob to use this kernel", "environment"),
+        ("ValueError: frob requires accelerate >= 0.20", "environment"),
+        ("RuntimeError: Max retries exceeded with url: /api", "network"),
+        ("RuntimeError: the loss is nan at step 3", "numerical"),
+        ("Exception: cublasFrob ran into an error", "cuda-error"),
+        ("OSError: The paging file is too small", "host-memory"),
+        ("ValueError: Unknown optimizer type frob", "config"),
+        ("AssertionError: --frob and --bar are mutually exclusive", "config"),
+        ("ValueError: didn't find ['y.txt'] in ['__key__', 'x.pyd']", "data"),
+        ("ValueError: Can't read templates/frob.json", "storage"),
+        ("ValueError: can't open out/step-5/model.safetensors: it does not exist", "checkpoint"),
+        ("RuntimeError: shapes of the two frobs differ, one option is to pad", "code"),
+        ("NotImplementedError: the operator doesn't exist, see https://example.org/fixes for the reasons", "code"),
+        ("RuntimeError: frob", "code"),
+        ("httpx.FrobError: frob", "network"),
+        ("botocore.exceptions.FrobError: frob", "storage"),
+        ("OSError: [Errno 101] Network is unreachable", "network"),
+        ("OSError: [Errno 110] Connection timed out: '/lustre/frob'", "storage"),
+        ("OSError: [Errno 8] Exec format error", "environment"),
+        ("acme.HubError: 404 Not Found for url", "config"),
+        ("acme.HubError: Private storage limit reached", "storage"),
+        ("AttributeError: the dataset has no attribute frob", "code"),
+    ],
+)
+def test_by_type_and_words(said: str, category: str) -> None:
+    """The type counts first where it is telling, then what the words are about; shapes are the program's."""
+    assert placed(said, MAIN) == category
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "category"),
+    [
+        ("/workspace/megatron/training/arguments.py", "check", "config"),
+        ("/workspace/lib/data/blend.py", "blend", "data"),
+        ("/data/lin/train.py", "main", "code"),
+        (f"{TORCH}/utils/checkpoint.py", "checkpoint", "code"),
+        ("/workspace/dist_checkpointing/core.py", "load", "checkpoint"),
+        (f"{TORCH}/_inductor/lowering.py", "lower", "compile"),
+        ("C:\\lib\\site-packages\\datasets\\load.py", "load", "data"),
+    ],
+)
+def test_by_place(file: str, function: str, category: str) -> None:
+    """Whose code raised it counts; recomputation is no checkpoint, and a folder at the root says nothing."""
+    assert placed("RuntimeError: frob", MAIN, (file, function, "go()")) == category
+
+
+def test_in_a_layer() -> None:
+    """Where layers compute, only words on settings count: tokens are tensors there."""
+    layer = ("/workspace/megatron/core/transformer/moe/router.py", "forward", "raise")
+    assert placed("AssertionError: tokens must share storage with the input", layer) == "code"
+    assert placed("ValueError: frob must be set with --moe-frob", layer) == "config"
+
+
+@pytest.mark.parametrize(
+    ("code", "category"),
+    [
+        ('truth = item.non_tensor_batch["reward_model"]', "data"),
+        ('width = cfg.model["width"]', "config"),
+        ('weight = state_dict["lm_head.weight"]', "checkpoint"),
+        ("kind = MODEL_KINDS[name]", "config"),
+        ('seen = index["a"]', "code"),
+    ],
+)
+def test_by_what_was_looked_into(code: str, category: str) -> None:
+    """A key that is not there is missing in what the line looked into."""
+    assert placed("KeyError: 'a'", ("/workspace/train.py", "main", code)) == category
+
+
+def test_assertion_without_words() -> None:
+    """An assertion that says nothing is placed by what its line asks for."""
+    asked = ("/workspace/train.py", "main", "assert args.width is not None")
+    assert placed("AssertionError", asked) == "config"
+    asked = ("/workspace/train.py", "main", "assert os.path.exists(path)")
+    assert placed("AssertionError", asked) == "storage"
+
+
+def raised(said: str, file: str, code: str) -> str:
+    """Write a log that ends with an exception."""
+    return f'{HEAD}  File "{file}", line 7, in run\n    {code}\n{said}\n'
+
+
+@pytest.mark.parametrize(
+    ("said", "file", "code", "category", "confidence"),
+    [
+        ("AttributeError: 'Net' object has no attribute 'a'", "/workspace/net.py", "self.a()", "code", "medium"),
+        ("AttributeError: 'Net' object has no attribute 'a'", f"{TORCH}/net.py", "self.a()", "code", "low"),
+        ("KeyError: 'text'", "/workspace/net.py", 'text = sample["text"]', "data", "low"),
+    ],
+)
+def test_python_own_types(
+    diagnose_logs: Diagnose, said: str, file: str, code: str, category: str, confidence: str
+) -> None:
+    """Python's own errors are the code's fault where the user's code raised them; else less is said of them."""
+    root = diagnose_logs({"train.log": raised(said, file, code)}).root_cause
+    assert root is not None
+    assert (root.pattern, root.category, root.confidence) == ("python-exception", category, confidence)
+
+
+def test_ray_carries_another_exception(diagnose_logs: Diagnose) -> None:
+    """What Ray's error carries is the failure, with a traceback's head above it or without."""
+    said = (
+        "ray.exceptions.RayTaskError(FrobError): ray::train() (pid=12842, ip=10.0.0.4)\n"
+        '  File "/workspace/train.py", line 146, in train\n    build()\n'
+        '  File "/workspace/frob.py", line 52, in build\n    raise FrobError("out of tune")\n'
+        "acme.FrobError: out of tune\n"
+    )
+    for log in (said, f'{HEAD}  File "/workspace/main.py", line 3, in <module>\n    ray.get(task)\n{said}'):
+        root = diagnose_logs({"train.log": log}).root_cause
+        assert root is not None
+        assert root.evidence[0].text == "acme.FrobError: out of tune"
+
+
+def test_glued_to_a_progress_bar(diagnose_logs: Diagnose) -> None:
+    """The progress bar that a traceback's head is glued to is no progress after it."""
+    log = "  4%|4 | 4/100 [00:10<05:00]\n  5%|5 | 5/100 [00:18<05:26,  3.44s/it]"
+    log += raised("acme.FrobError: out of tune", "/workspace/net.py", "self.a()")
+    assert diagnose_logs({"train.log": log}).verdict == "unknown"
+
+
+def test_cause_of_an_exception_that_is_cut_out(diagnose_logs: Diagnose) -> None:
+    """Words that say an exception led to another one are no talk that shows it was handled."""
+    log = raised("pyarrow.lib.ArrowInvalid: Parquet file size is 0 bytes", "/workspace/net.py", "read()")
+    log = log.replace("in run", "in read_table")
+    log += "\nThe above exception was the direct cause of the following exception:\n"
+    log += "    dataset = load()\n              ^^^^^^\n    other = load()\n    more = load()\n"
+    assert diagnose_logs({"train.log": log}).verdict == "identified"
+
+
+def test_names_listed_below_the_error(diagnose_logs: Diagnose) -> None:
+    """The line that names the error is shown, not one below it that only lists names."""
+    said = (
+        'RuntimeError: Error(s) in loading state_dict for Net:\n\tMissing key(s) in state_dict: "a.weight", "a.bias". '
+    )
+    root = diagnose_logs({"train.log": raised(said, f"{TORCH}/module.py", "raise")}).root_cause
+    assert root is not None
+    assert root.evidence[0].text.endswith("loading state_dict for Net:")
+    assert root.captures["keys"].startswith('"a.weight"')
+
+
+def test_critical_and_cut(diagnose_logs: Diagnose) -> None:
+    """A traceback that a logger printed as critical, and that the log's end cut off, is no success."""
+    log = "[2026-01-31 07:33:45][engine][CRITICAL] - " + HEAD + '  File "/workspace/net.py", line 7, in run\n    go()\n'
+    assert diagnose_logs({"train.log": log}).verdict == "unknown"
