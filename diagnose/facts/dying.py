@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Traceback
 
 _DYING = Lazy(

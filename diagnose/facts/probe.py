@@ -6,15 +6,15 @@ import marshal
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
 
-from diagnose.catalogue import shelf
+from diagnose import shelf
 from diagnose.catalogue.compile import Matcher, compile_alternative
 from diagnose.catalogue.model import Catalogue
 from diagnose.classes import dataclass
 from diagnose.facts.readers import READERS, STEP_READERS, stamp
 from diagnose.read import own_stamp_end, split
 from diagnose.scan import Anchor, Database
+from diagnose.typed import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Wording
@@ -147,7 +147,7 @@ def _fetch(path: str, identity: list[Any], catalogue: Catalogue) -> Probe | None
     if file is None:
         return None
     try:
-        known, rows, framed, state = marshal.loads(memoryview(file[1])[file[2] :])
+        known, rows, framed, state = marshal.loads(file.head)
         if known != identity:
             return None
         candidates = Candidates(catalogue)

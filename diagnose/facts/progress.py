@@ -10,9 +10,9 @@ from diagnose.classes import dataclass, field, replace
 from diagnose.facts.model import Step
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.reader import TextView
+from diagnose.lazy import LazyBytes
 from diagnose.read.clean import clean
 from diagnose.read.labels import LABEL
-from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Evidence
 
 FIRST, LAST = 12, 200

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from diagnose.facts.model import SourceRecord
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Frame, Traceback
 from diagnose.reason import words
 from diagnose.reason.incident import Group

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from diagnose.classes import field_names
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
+from diagnose.typed import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis

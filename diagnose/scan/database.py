@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from diagnose.scan.engine import Needle, build_engine, restore_engine
 from diagnose.scan.model import Anchor
+from diagnose.typed import Any
 
 MIN_LITERAL = 4
 OFTEN = 500  # misfires of one literal
