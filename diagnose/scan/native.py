@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
 from diagnose.extension import extension_identity, load_extension
+from diagnose.packed import Packed, pack
 from diagnose.scan.engine import Needle, first_end
 from diagnose.scan.rarity import rare_end
 from diagnose.typed import Any
@@ -36,7 +37,7 @@ class HyperscanEngine:
             # An expression that Hyperscan cannot read costs speed, not answers.
             parts = _parts([Needle(needle.values, needle.nocase) for needle in needles], quiet, whole)
             self._database = _compile(hyperscan, parts)
-        self._parts = list(parts.values())
+        self._parts: Sequence[_Part] = list(parts.values())
 
     def changed(self, quiet: Collection[int], whole: Collection[bytes]) -> HyperscanEngine | None:
         """As `Engine.changed`; where an entry is an expression of an anchor's own, everything must be built anew."""
@@ -64,7 +65,7 @@ class HyperscanEngine:
             raise ValueError("made by another build of hyperscan")
         engine = cls.__new__(cls)
         engine._misfires = Counter()
-        engine._parts = parts
+        engine._parts = Packed(parts)
         engine._database = hyperscan.loadb(database, mode=hyperscan.HS_MODE_BLOCK)
         engine._database.scratch = hyperscan.Scratch(engine._database)
         return engine
@@ -75,7 +76,7 @@ class HyperscanEngine:
 
         if self._database is None:
             return None
-        return extension_identity(*_HYPERSCAN), self._parts, hyperscan.dumpb(self._database)
+        return extension_identity(*_HYPERSCAN), pack(self._parts), hyperscan.dumpb(self._database)
 
     @property
     def misfires(self) -> Counter[bytes]:
