@@ -15,12 +15,14 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 
 from diagnose import __version__, shelf
+from diagnose.shelf import lay_out
 from diagnose.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
-    _Row = tuple[str, str, bool, int, int, bytes]  # source, compiled file, is a package, time, size, code
+    # Source, compiled file, is it a package, time and size of the source, where the code lies in the file.
+    _Row = tuple[str, str, bool, int, int, tuple[int, int, int]]
 
 _MOST = 600  # modules; more than the program has
 _BEFORE = ("diagnose.commands", "diagnose.modules", "diagnose.shelf")  # what is loaded to read the file
@@ -29,9 +31,11 @@ _BEFORE = ("diagnose.commands", "diagnose.modules", "diagnose.shelf")  # what is
 class Modules:
     """Finds and loads this package's modules; put first in `sys.meta_path`."""
 
-    def __init__(self, rows: dict[str, _Row]) -> None:
-        """Take what was kept, by module name."""
+    def __init__(self, rows: dict[str, _Row], kept: shelf.Kept | None) -> None:
+        """Take what was kept, by module name, and the file with the code."""
         self._rows = rows
+        self._kept = kept
+        self._code: dict[str, bytes] = {}
         self._taken = set(_BEFORE)
 
     def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
@@ -44,7 +48,7 @@ class Modules:
             status = os.stat(source)
         except OSError:
             return None
-        if status.st_mtime_ns != time or status.st_size != size:
+        if status.st_mtime_ns != time or status.st_size != size or not self._read(name):
             return None
         self._taken.add(name)
         spec = ModuleSpec(name, self, origin=source, is_package=package)  # type: ignore[arg-type]
@@ -64,8 +68,18 @@ class Modules:
 
     def get_code(self, name: str) -> CodeType:
         """Return a module's code."""
-        code: CodeType = marshal.loads(self._rows[name][-1])
+        if name not in self._code and not self._read(name):
+            raise ImportError(f"the code of {name} is not kept")
+        code: CodeType = marshal.loads(self._code.pop(name))
         return code
+
+    def _read(self, name: str) -> bool:
+        try:
+            if self._kept is not None:
+                self._code[name] = self._kept.part(*self._rows[name][-1])
+        except OSError:
+            pass
+        return name in self._code
 
     def keep(self) -> None:
         """Write the file anew where this run has loaded modules that are not in it."""
@@ -73,8 +87,11 @@ class Modules:
         fresh = [pair for pair in loaded if pair[0] not in self._taken and type(pair[1].__loader__) is SourceFileLoader]
         if not fresh or sys.dont_write_bytecode:
             return
-        rows = {name: row for name, module in fresh if (row := _row(module)) is not None}
-        shelf.store(_path(), marshal.dumps((_identity(), self._rows | rows)))
+        known = {name: (*row[:-1], self._code[name]) for name, row in self._rows.items() if self._read(name)}
+        rows = known | {name: row for name, module in fresh if (row := _row(module)) is not None}
+        places, codes = lay_out([row[-1] for row in rows.values()])
+        index = {name: (*row[:-1], place) for (name, row), place in zip(rows.items(), places, strict=True)}
+        shelf.store(_path(), marshal.dumps((_identity(), index)), codes)
 
 
 def install() -> Modules:
@@ -88,12 +105,12 @@ def install() -> Modules:
                 rows = found
         except (ValueError, TypeError, EOFError):
             pass
-    modules = Modules(rows)
+    modules = Modules(rows, kept)
     sys.meta_path.insert(0, modules)
     return modules
 
 
-def _row(module: ModuleType) -> _Row | None:
+def _row(module: ModuleType) -> tuple[str, str, bool, int, int, bytes] | None:
     loader: Any = module.__loader__
     source, compiled = module.__file__, getattr(module.__spec__, "cached", None)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
+from collections.abc import Sequence
 
 KEEP = 16  # files of one ending; older ones are removed
 _MARK = 17  # bytes: checksum and length of the head in hex, and a newline
@@ -39,6 +40,16 @@ class Kept:
         if zlib.crc32(data) != checksum:
             raise OSError("a kept file was damaged")
         return data
+
+
+def lay_out(parts: Sequence[bytes]) -> tuple[list[tuple[int, int, int]], bytes]:
+    """Put parts one behind the other; returns for each what `Kept.part` takes, and all of them."""
+    places: list[tuple[int, int, int]] = []
+    start = 0
+    for part in parts:
+        places.append((start, start + len(part), zlib.crc32(part)))
+        start += len(part)
+    return places, b"".join(parts)
 
 
 def folder() -> str:

@@ -45,7 +45,7 @@ _DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError)
 class LazyPatterns(Mapping[str, Pattern]):
     """Patterns by id, each built from its row in the file when it is first asked for."""
 
-    def __init__(self, file: _File, places: dict[str, list[int]], root: str = "") -> None:
+    def __init__(self, file: _File, places: dict[str, Sequence[int]], root: str = "") -> None:
         """Take the file, and for each id where its row begins and ends there and the row's checksum.
 
         `root` is the folder that the patterns' origins are told from; "" where they are whole.
@@ -86,7 +86,7 @@ class LazyPatterns(Mapping[str, Pattern]):
 class LazyWordings(Sequence[Wording]):
     """All wordings, read from the file when one is asked for: the scan's database may be kept elsewhere."""
 
-    def __init__(self, file: _File, place: list[int]) -> None:
+    def __init__(self, file: _File, place: Sequence[int]) -> None:
         """Take the file, where in it the wordings begin and end, and their checksum."""
         self._file = file
         self._place = place
@@ -127,7 +127,7 @@ class _File:
         self._found = found
         self._whole: Catalogue | None = None
 
-    def read(self, place: list[int]) -> Any:
+    def read(self, place: Sequence[int]) -> Any:
         return self._decode(self._kept.part(*place))
 
     def again(self) -> Catalogue:
@@ -140,15 +140,20 @@ class _File:
 
 def cache_path(found: Layers) -> str:
     """Return the cache file for these layers."""
-    identity = [__version__, SCHEMA, *sys.version_info[:3], found.roots, os.path.abspath("")]
     # A collision only costs time: the identity stands in the file and is compared.
-    key = zlib.crc32(repr(identity).encode())
+    key = zlib.crc32(repr(_place(found)).encode())
     return os.path.join(shelf.folder(), f"catalogue-{key:08x}.kept")
 
 
+def _place(found: Layers) -> list[Any]:
+    # Layers without a file are the same everywhere: a job's own folder needs no catalogue of its own.
+    used = {layer for layer, *_ in found.stamp}
+    roots = [(layer, root, os.path.abspath(root)) for layer, root in enumerate(found.roots) if layer in used]
+    return [__version__, SCHEMA, sys.version_info[:3], roots, [trouble.path for trouble in found.troubles]]
+
+
 def _identity(found: Layers) -> bytes:
-    roots = [[root, os.path.abspath(root)] for root in found.roots]
-    return repr([__version__, SCHEMA, sys.version_info[:3], roots, found.stamp]).encode()
+    return repr([*_place(found), found.stamp]).encode()
 
 
 def fetch(found: Layers) -> Catalogue | None:
@@ -277,16 +282,9 @@ def _laid_out(
     head: dict[str, Any], wordings: list[Any], rows: dict[str, Any], encode: Callable[[Any], bytes] = marshal.dumps
 ) -> tuple[bytes, bytes]:
     """Put the wordings and the patterns' rows one behind the other; the head says where each is."""
-    places: list[list[int]] = []
-    bodies: list[bytes] = []
-    start = 0
-    for each in (wordings, *rows.values()):
-        body = encode(_plain(each))
-        places.append([start, start + len(body), zlib.crc32(body)])
-        start += len(body)
-        bodies.append(body)
+    places, bodies = shelf.lay_out([encode(_plain(each)) for each in (wordings, *rows.values())])
     found = {**_plain(head), "wordings": places[0], "places": dict(zip(rows, places[1:], strict=True))}
-    return encode(found), b"".join(bodies)
+    return encode(found), bodies
 
 
 def _plain(value: Any) -> Any:
