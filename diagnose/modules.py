@@ -77,7 +77,7 @@ class Modules:
         try:
             if self._kept is not None:
                 self._code[name] = self._kept.part(*self._rows[name][-1])
-        except OSError:
+        except (OSError, TypeError):
             pass
         return name in self._code
 
@@ -85,7 +85,7 @@ class Modules:
         """Write the file anew where this run has loaded modules that are not in it."""
         loaded = [(name, module) for name, module in sys.modules.items() if name.startswith(f"{__package__}.")]
         fresh = [pair for pair in loaded if pair[0] not in self._taken and type(pair[1].__loader__) is SourceFileLoader]
-        if not fresh or sys.dont_write_bytecode:
+        if not fresh or sys.dont_write_bytecode or not _identity():
             return
         known = {name: (*row[:-1], self._code[name]) for name, row in self._rows.items() if self._read(name)}
         rows = known | {name: row for name, module in fresh if (row := _row(module)) is not None}
@@ -122,7 +122,12 @@ def _row(module: ModuleType) -> tuple[str, str, bool, int, int, bytes] | None:
 
 
 def _identity() -> list[Any]:
-    return [__version__, sys.version, sys.implementation.cache_tag, sys.flags.optimize, __file__]
+    try:
+        status = os.stat(__file__)  # who edits this file may have changed what the kept one looks like
+    except OSError:
+        return []
+    own = [__file__, status.st_mtime_ns, status.st_size]
+    return [__version__, sys.version, sys.implementation.cache_tag, sys.flags.optimize, *own]
 
 
 def _path() -> str:
