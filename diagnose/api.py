@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, BinaryIO
 
 from diagnose.catalogue.model import Catalogue
 from diagnose.facts.model import Event, Observation, SourceRecord
 from diagnose.read.model import Problem, Source
 from diagnose.reason.result import Diagnosis
+from diagnose.typed import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ inherited.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from diagnose.typed import TYPE_CHECKING, Any
 
 
 def field_names(instance: Any) -> tuple[str, ...] | None:

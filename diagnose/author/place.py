@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
-
 from diagnose.classes import dataclass
 from diagnose.facts.probe import HEADS, TRACEBACK
 from diagnose.read import (
@@ -18,6 +16,7 @@ from diagnose.read import (
     read_tracebacks,
 )
 from diagnose.scan import Anchor, Database, scan
+from diagnose.typed import BinaryIO
 
 SHORTEST = 4  # bytes of a text that is looked for
 _WANTED = "wanted"

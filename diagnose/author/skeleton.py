@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import BinaryIO
 
 from diagnose.author.guess import category_of, family_of
 from diagnose.author.place import NoSuchLineError, Place, find_place
@@ -16,6 +15,7 @@ from diagnose.catalogue.model import CATEGORIES, ROLES
 from diagnose.classes import dataclass
 from diagnose.facts.secrets import hide
 from diagnose.read import Traceback
+from diagnose.typed import BinaryIO
 
 __all__ = ["NoSuchLineError", "Skeleton", "skeleton"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO
 
 from diagnose.author.healthy import Rarity, rarity_of
 from diagnose.catalogue.compile import Matcher
@@ -16,6 +15,7 @@ from diagnose.classes import dataclass, field
 from diagnose.facts.collect import collect, prepare
 from diagnose.read import Evidence, Line, LineIndex, Source, Text, find_sources, open_stream, split
 from diagnose.scan import Anchor, Database, scan
+from diagnose.typed import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     import regex

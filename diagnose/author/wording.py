@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from diagnose.classes import dataclass
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 LONGEST = 200  # characters of a message that become an expression
 _ENOUGH = 24  # characters of a first sentence that tell a failure from others

@@ -6,7 +6,7 @@ import hashlib
 
 from diagnose.catalogue import rules
 from diagnose.catalogue.build import KEYS, build_pattern
-from diagnose.catalogue.codes import FOLDER, is_code_table, read_codes
+from diagnose.catalogue.code_files import FOLDER, is_code_table, read_codes
 from diagnose.catalogue.document import Items, Scalar, Table, Where, read_document
 from diagnose.catalogue.form import Form, Report, did_you_mean
 from diagnose.catalogue.layers import SHARED, Layers, PatternFile

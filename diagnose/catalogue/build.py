@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from diagnose.catalogue import rules
 from diagnose.catalogue.document import Items, Node, Scalar, Table, plain
@@ -25,6 +24,7 @@ from diagnose.catalogue.model import (
     Sample,
 )
 from diagnose.catalogue.rules import Names, Shared
+from diagnose.typed import Any
 
 REQUIRED = (
     *("id", "title", "category", "role", "status", "match", "causes", "checks", "fixes", "references", "samples"),

@@ -1,22 +1,20 @@
 """Keeps the compiled catalogue on disk, so that a start reads no YAML and builds only the patterns it needs.
 
-A cache file is one line of JSON with what every start needs, one with what the scan's database is made of, and the JSON
-of each pattern. It is named after the program's version and the layers, and holds each file's time and size: an edit
-makes it stale. Whatever is wrong with it, the YAML files are read instead.
+The head of a cache file has what every start needs; behind it lie what the scan's database is made of, and a row for
+each pattern. It is named after the program's version and the layers, and holds each file's time and size: an edit makes
+it stale. Whatever is wrong with it, the YAML files are read instead.
 """
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from diagnose import __version__
-from diagnose.catalogue import shelf
+from diagnose import __version__, shelf
 from diagnose.catalogue.condition import remember, trees_in
 from diagnose.catalogue.layers import Layers
 from diagnose.catalogue.model import (
@@ -35,38 +33,45 @@ from diagnose.catalogue.model import (
     Wording,
 )
 from diagnose.classes import replace
+from diagnose.typed import Any, overload
 
 SHIPPED = "catalogue.json"  # beside the folder of the shipped patterns, in a package
-SCHEMA = 6  # of the cache file; raised when the meaning of a field changes
+SCHEMA = 7  # of the cache file; raised when the meaning of a field changes
 # A file edited twice within one tick of a coarse file-system clock could look unedited.
 _SETTLED_NS = 2_000_000_000
+_DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError)
 
 
 class LazyPatterns(Mapping[str, Pattern]):
-    """Patterns by id, each built from its JSON when it is first asked for."""
+    """Patterns by id, each built from its row in the file when it is first asked for."""
 
-    def __init__(self, data: bytes, base: int, places: dict[str, list[int]], root: str = "") -> None:
-        """Take the cache file's bytes, where the first pattern begins, and for each id its [start, end] from there.
+    def __init__(self, file: _File, places: dict[str, Sequence[int]], root: str = "") -> None:
+        """Take the file, and for each id where its row begins and ends there and the row's checksum.
 
         `root` is the folder that the patterns' origins are told from; "" where they are whole.
         """
         self._root = root
-        self._data = data
-        self._base = base
+        self._file = file
         self._places = places
         self._built: dict[str, Pattern] = {}
 
     def __getitem__(self, key: str) -> Pattern:
         found = self._built.get(key)
         if found is None:
-            start, end = self._places[key]
-            row, trees = json.loads(self._data[self._base + start : self._base + end])
-            remember(trees)
-            found = unpack(row)
+            place = self._places[key]
+            try:
+                row, trees = self._file.read(place)
+                remember(trees)
+                found = unpack(row)
+            except _DAMAGE:
+                return self._file.again().patterns[key]
             if self._root:
                 found = replace(found, origin=f"{self._root}{os.sep}{found.origin}")
             self._built[key] = found
         return found
+
+    def __reduce__(self) -> tuple[type[dict[str, Pattern]], tuple[dict[str, Pattern]]]:
+        return dict, (dict(self),)  # an open file stays with its process
 
     def __contains__(self, key: object) -> bool:
         return key in self._places
@@ -79,19 +84,25 @@ class LazyPatterns(Mapping[str, Pattern]):
 
 
 class LazyWordings(Sequence[Wording]):
-    """All wordings, read from their JSON when one is asked for: the scan's database may be kept elsewhere."""
+    """All wordings, read from the file when one is asked for: the scan's database may be kept elsewhere."""
 
-    def __init__(self, data: bytes, start: int, end: int) -> None:
-        """Take the cache file's bytes, and where in them the wordings stand."""
-        self._data = data
-        self._place = slice(start, end)
-        self._read: tuple[Wording, ...] | None = None
+    def __init__(self, file: _File, place: Sequence[int]) -> None:
+        """Take the file, where in it the wordings begin and end, and their checksum."""
+        self._file = file
+        self._place = place
+        self._read: Sequence[Wording] | None = None
 
-    def _all(self) -> tuple[Wording, ...]:
+    def _all(self) -> Sequence[Wording]:
         if self._read is None:
-            rows = json.loads(self._data[self._place])
-            self._read = tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in rows)
+            try:
+                rows = self._file.read(self._place)
+                self._read = tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in rows)
+            except _DAMAGE:
+                self._read = self._file.again().wordings
         return self._read
+
+    def __reduce__(self) -> tuple[type[tuple[Wording, ...]], tuple[tuple[Wording, ...]]]:
+        return tuple, (tuple(self),)
 
     @overload
     def __getitem__(self, index: int) -> Wording: ...
@@ -107,48 +118,73 @@ class LazyWordings(Sequence[Wording]):
         return len(self._all())
 
 
+class _File:
+    """An open cache file, and the pattern files themselves for when it proves damaged."""
+
+    def __init__(self, kept: shelf.Kept, decode: Callable[[bytes], Any], found: Layers) -> None:
+        self._kept = kept
+        self._decode = decode
+        self._found = found
+        self._whole: Catalogue | None = None
+
+    def read(self, place: Sequence[int]) -> Any:
+        return self._decode(self._kept.part(*place))
+
+    def again(self) -> Catalogue:
+        if self._whole is None:
+            from diagnose.catalogue.assemble import assemble
+
+            self._whole = store(self._found, assemble(self._found).catalogue())
+        return self._whole
+
+
 def cache_path(found: Layers) -> str:
     """Return the cache file for these layers."""
-    identity = [__version__, SCHEMA, *sys.version_info[:3], found.roots, os.path.abspath("")]
     # A collision only costs time: the identity stands in the file and is compared.
-    key = zlib.crc32(json.dumps(identity).encode())
-    return os.path.join(shelf.folder(), f"catalogue-{key:08x}.json")
+    key = zlib.crc32(repr(_place(found)).encode())
+    return os.path.join(shelf.folder(), f"catalogue-{key:08x}.kept")
 
 
-def _identity(found: Layers) -> list[Any]:
-    roots = [[root, os.path.abspath(root)] for root in found.roots]
-    return [__version__, SCHEMA, list(sys.version_info[:3]), roots, found.stamp]
+def _place(found: Layers) -> list[Any]:
+    # Layers without a file are the same everywhere: a job's own folder needs no catalogue of its own.
+    used = {layer for layer, *_ in found.stamp}
+    roots = [(layer, root, os.path.abspath(root)) for layer, root in enumerate(found.roots) if layer in used]
+    return [__version__, SCHEMA, sys.version_info[:3], roots, [trouble.path for trouble in found.troubles]]
+
+
+def _identity(found: Layers) -> bytes:
+    return repr([*_place(found), found.stamp]).encode()
 
 
 def fetch(found: Layers) -> Catalogue | None:
     """Return the cached catalogue of these layers; None where there is none, or it is stale or damaged."""
     path = cache_path(found)
-    file = shelf.fetch(path)
-    return None if file is None else _opened(path, file, _identity(found))
+    kept = shelf.fetch(path)
+    return None if kept is None else _opened(path, kept, _identity(found), marshal.loads, found)
 
 
-def _opened(path: str, file: tuple[str, bytes, int], identity: list[Any], root: str = "") -> Catalogue | None:
-    checksum, data, start = file
+def _opened(
+    path: str, kept: shelf.Kept, identity: object, decode: Callable[[bytes], Any], found: Layers, root: str = ""
+) -> Catalogue | None:
     try:
-        first = data.index(b"\n", start) + 1
-        head = json.loads(data[start:first])
+        head = decode(kept.head)
         if head["identity"] != identity:
             return None
-        base = data.index(b"\n", first) + 1
+        file = _File(kept, decode, found)
         remember(head["trees"])
         return Catalogue(
-            patterns=LazyPatterns(data, base, head["places"], root or head.get("root", "")),
+            patterns=LazyPatterns(file, head["places"], root or head.get("root", "")),
             troubles=tuple(Trouble(*row) for row in head["troubles"]),
             digest=head["digest"],
             aliases=head["aliases"],
-            wordings=LazyWordings(data, first, base),
+            wordings=LazyWordings(file, head["wordings"]),
             predictions=head["predictions"],
             codes=head["codes"],
             later=head["later"],
             comparisons=head["comparisons"],
-            kept=(path, checksum),
+            kept=(path, kept.checksum),
         )
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except _DAMAGE:
         return None
 
 
@@ -162,15 +198,21 @@ def fetch_shipped(found: Layers) -> Catalogue | None:
     path, root = os.path.join(os.path.dirname(found.roots[0]), SHIPPED), found.roots[0]
     if not os.path.isfile(path) or (identity := shipped_identity(found)) is None:
         return None
-    file = shelf.fetch(path, shipped=True)
-    catalogue = None if file is None else _opened(path, file, identity, root)
-    if catalogue is None or file is None:
+    import json
+
+    kept = shelf.fetch(path, shipped=True)
+    catalogue = None if kept is None else _opened(path, kept, identity, json.loads, found, root)
+    if catalogue is None or kept is None:
         return None
-    first = file[1].index(b"\n", file[2]) + 1
-    head = json.loads(file[1][file[2] : first]) | {"identity": _identity(found), "root": root}
-    kept = cache_path(found)
-    checksum = shelf.store(kept, json.dumps(head, separators=(",", ":")).encode() + b"\n" + file[1][first:])
-    return replace(catalogue, kept=None if checksum is None else (kept, checksum))
+    file, head = _File(kept, json.loads, found), json.loads(kept.head)
+    try:
+        rows = {name: file.read(place) for name, place in head["places"].items()}
+        parts = _laid_out({**head, "identity": _identity(found), "root": root}, file.read(head["wordings"]), rows)
+    except _DAMAGE:
+        return None
+    mine = cache_path(found)
+    checksum = shelf.store(mine, *parts)
+    return replace(catalogue, kept=None if checksum is None else (mine, checksum))
 
 
 def shipped_identity(found: Layers) -> list[Any] | None:
@@ -192,10 +234,15 @@ def ship(found: Layers, catalogue: Catalogue, path: str) -> None:
 
     Raises OSError where the file cannot be written.
     """
+    import json
+
+    def encode(value: Any) -> bytes:
+        return json.dumps(value, separators=(",", ":")).encode()  # any Python that installs the package reads it
+
     root = f"{found.roots[0]}{os.sep}"
     patterns = {key: replace(each, origin=each.origin.removeprefix(root)) for key, each in catalogue.patterns.items()}
-    contents = _serialise(shipped_identity(found), replace(catalogue, patterns=patterns))
-    if shelf.store(path, contents, 0o644) is None:
+    parts = _serialise(shipped_identity(found), replace(catalogue, patterns=patterns), encode)
+    if shelf.store(path, *parts, mode=0o644) is None:
         raise OSError(f"{path} could not be written")
 
 
@@ -205,20 +252,14 @@ def store(found: Layers, catalogue: Catalogue) -> Catalogue:
     if time.time_ns() - newest < _SETTLED_NS:
         return catalogue
     path = cache_path(found)
-    checksum = shelf.store(path, _serialise(_identity(found), catalogue))
+    checksum = shelf.store(path, *_serialise(_identity(found), catalogue))
     return catalogue if checksum is None else replace(catalogue, kept=(path, checksum))
 
 
-def _serialise(identity: list[Any] | None, catalogue: Catalogue) -> bytes:
-    places: dict[str, list[int]] = {}
-    bodies: list[bytes] = []
-    start = 0
-    for name, pattern in catalogue.patterns.items():
-        row = pack(pattern)
-        body = json.dumps([row, trees_in(row)], separators=(",", ":")).encode()
-        places[name] = [start, start + len(body)]
-        start += len(body)
-        bodies.append(body)
+def _serialise(
+    identity: object, catalogue: Catalogue, encode: Callable[[Any], bytes] = marshal.dumps
+) -> tuple[bytes, bytes]:
+    rows = {name: pack(pattern) for name, pattern in catalogue.patterns.items()}
     head = {
         "identity": identity,
         "troubles": [[t.path, t.line, t.column, t.message, t.hint] for t in catalogue.troubles],
@@ -229,10 +270,30 @@ def _serialise(identity: list[Any] | None, catalogue: Catalogue) -> bytes:
         "later": catalogue.later,
         "comparisons": catalogue.comparisons,
         "trees": trees_in([catalogue.predictions, catalogue.later]),
-        "places": places,
     }
-    lines = [json.dumps(each, separators=(",", ":")).encode() for each in (head, list(catalogue.wordings))]
-    return b"\n".join([*lines, b"".join(bodies)])
+    wordings = [
+        [each.pattern, each.number, each.literals, each.nocase, each.exception, each.framed]
+        for each in catalogue.wordings
+    ]
+    return _laid_out(head, wordings, {name: [row, trees_in(row)] for name, row in rows.items()}, encode)
+
+
+def _laid_out(
+    head: dict[str, Any], wordings: list[Any], rows: dict[str, Any], encode: Callable[[Any], bytes] = marshal.dumps
+) -> tuple[bytes, bytes]:
+    """Put the wordings and the patterns' rows one behind the other; the head says where each is."""
+    places, bodies = shelf.lay_out([encode(_plain(each)) for each in (wordings, *rows.values())])
+    found = {**_plain(head), "wordings": places[0], "places": dict(zip(rows, places[1:], strict=True))}
+    return encode(found), bodies
+
+
+def _plain(value: Any) -> Any:
+    """Turn tuples and mappings of any kind into what every encoding knows."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return value
 
 
 def pack(value: Any) -> Any:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-
 from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.catalogue.model import Alternative
+from diagnose.lazy import Lazy
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import regex
 
 SEARCH_SECONDS = 0.05
-_TYPE = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?=: |:$|$)")
+_TYPE = Lazy(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?=: |:$|$)")
 
 
 def compile_alternative(alternative: Alternative) -> Matcher:

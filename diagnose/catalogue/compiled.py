@@ -9,20 +9,18 @@ import marshal
 import os
 import re
 
-from diagnose.catalogue import shelf
+from diagnose import shelf
 from diagnose.catalogue.engines import (
-    SURPRISES,
     identity,
     regex_engine,
     regex_program,
     standard_engine,
     standard_program,
 )
+from diagnose.extension import SURPRISES
+from diagnose.typed import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     import regex
 
 _MOST = 3000  # expressions of a kind that are kept
@@ -120,7 +118,7 @@ class _File:
         if file is None:
             return
         try:
-            known, standard, others = marshal.loads(memoryview(file[1])[file[2] :])
+            known, standard, others = marshal.loads(file.head)
         except (ValueError, TypeError, EOFError):
             return
         if known == identity() and isinstance(standard, dict) and isinstance(others, dict):

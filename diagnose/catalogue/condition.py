@@ -7,11 +7,11 @@ code. A fact that nobody saw is unknown, and unknown travels by Kleene's rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
 
 from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.catalogue.version import Version
 from diagnose.classes import dataclass, field
+from diagnose.typed import Any, Protocol
 
 NAMESPACES = ("config", "env", "capture", "let", "check", "run", "memory", "before", "after", "change")
 COMPARED = ("before", "after", "change")  # namespaces that only a comparison of runs knows

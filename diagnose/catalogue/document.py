@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from diagnose.catalogue.model import Trouble
 from diagnose.classes import dataclass, field
+from diagnose.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import yaml

@@ -7,28 +7,24 @@ public: whoever uses this is ready for `SURPRISES`, and compiles then.
 
 from __future__ import annotations
 
-import os
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from diagnose.extension import SURPRISES, extension_identity, load_extension
+from diagnose.typed import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
     import regex
 
-SURPRISES = (AttributeError, ImportError, OSError, TypeError, ValueError, RuntimeError, OverflowError)
+_REGEX = ("regex", "_regex")
 
 
 def identity() -> list[Any]:
     """What programs depend on: this Python, and the file of regex's engine."""
-    path = _regex_path()
     try:
-        status = os.stat(path) if path else None
         magic = standard_engine().MAGIC
     except SURPRISES:
         return [sys.version, None]
-    file = [path, status.st_size, status.st_mtime_ns] if status else [path]
-    return [sys.version, sys.implementation.name, sys.byteorder, magic, file]
+    return [sys.version, sys.implementation.name, sys.byteorder, magic, extension_identity(*_REGEX)]
 
 
 def standard_engine() -> Any:
@@ -38,35 +34,9 @@ def standard_engine() -> Any:
     return _sre
 
 
-def _regex_path() -> str:
-    """Find the engine of `regex` without loading the package; "" where it lies elsewhere than usual."""
-    from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
-
-    package = PathFinder.find_spec("regex")
-    for folder in (package.submodule_search_locations or ()) if package is not None else ():
-        for suffix in EXTENSION_SUFFIXES:
-            path = os.path.join(folder, f"_regex{suffix}")
-            if os.path.isfile(path):
-                return path
-    return ""
-
-
 def regex_engine() -> Any:
-    """Load the engine of `regex` alone, or the whole package where that does not work."""
-    name = "regex._regex"
-    if name not in sys.modules:
-        from importlib.machinery import ExtensionFileLoader, ModuleSpec
-
-        path = _regex_path()
-        try:
-            loader = ExtensionFileLoader(name, path)
-            spec = ModuleSpec(name, loader, origin=path)
-            module = loader.create_module(spec)
-            loader.exec_module(module)
-            sys.modules[name] = module  # where `import regex` finds it, should that be needed later
-        except SURPRISES:
-            import regex  # noqa: F401
-    return sys.modules[name]
+    """Load the engine of `regex` alone."""
+    return load_extension(*_REGEX)
 
 
 def regex_program(pattern: regex.Pattern[str] | None) -> tuple[Any, ...] | None:

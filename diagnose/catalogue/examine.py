@@ -6,7 +6,9 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import regex

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import NoReturn
 
 from diagnose.classes import dataclass
+from diagnose.typed import NoReturn
 
 MAX_DEPTH = 40
 _SMALL_CLASS = 8

@@ -6,9 +6,9 @@ import ast
 import warnings
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from diagnose.catalogue.condition import FUNCTIONS, MAX_LENGTH, NAMESPACES, VERSIONS, Condition, ConditionError, Tree
+from diagnose.typed import Any
 
 _DEEPEST = 40
 _ARITHMETIC: Mapping[type[ast.operator], str] = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from diagnose.catalogue.model import Trouble
 from diagnose.classes import dataclass, field
 from diagnose.data import data_folder
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,8 @@ _MAX_DEPTH = 4
 _ENDINGS = (".yaml", ".yml")
 
 
-class PatternFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PatternFile:
     """One file of one layer, with what tells cheaply whether it changed."""
 
     path: str  # as shown to the user
@@ -46,13 +47,13 @@ class Layers:
     """All pattern files, in the order in which they are read."""
 
     roots: list[str] = field(default_factory=list)  # folders, as shown
-    files: list[PatternFile] = field(default_factory=list)
+    stamp: list[tuple[int, str, int, int]] = field(default_factory=list)  # changes with each file: its fields but path
     troubles: list[Trouble] = field(default_factory=list)
 
     @property
-    def stamp(self) -> list[list[object]]:
-        """What changes whenever a file is added, removed or edited."""
-        return [[file.layer, file.relative, file.mtime_ns, file.size] for file in self.files]
+    def files(self) -> list[PatternFile]:
+        """The files themselves; a start whose catalogue is kept does not look at them."""
+        return [PatternFile(f"{self.roots[row[0]] or '.'}{os.sep}{row[1]}", *row) for row in self.stamp]
 
 
 def find_layers(extra: Sequence[Path | str] = (), *, layers: bool = True) -> Layers:
@@ -93,12 +94,11 @@ def _add(found: Layers, root: str, seen: set[tuple[int, int]], *, must: bool) ->
     except OSError as error:
         found.troubles.append(Trouble(root, 1, 1, f"the patterns cannot be read: {error.strerror}"))
         return
-    folder = found.roots[layer] or "."
     for relative, status in entries[:MAX_FILES]:
-        if (status.st_dev, status.st_ino) not in seen:
-            seen.add((status.st_dev, status.st_ino))
-            path = f"{folder}{os.sep}{relative}"
-            found.files.append(PatternFile(path, layer, relative, status.st_mtime_ns, status.st_size))
+        file = (status.st_dev, status.st_ino)
+        if file not in seen:
+            seen.add(file)
+            found.stamp.append((layer, relative, status.st_mtime_ns, status.st_size))
 
 
 def _walk(folder: str, relative: str, depth: int) -> Iterator[tuple[str, os.stat_result]]:

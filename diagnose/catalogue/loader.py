@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from diagnose.catalogue.cache import fetch, fetch_shipped, store
 from diagnose.catalogue.layers import Layers, find_layers
 from diagnose.catalogue.model import Catalogue, Trouble
 from diagnose.classes import dataclass
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 from diagnose.classes import dataclass, field
+from diagnose.typed import Any
 
 CATEGORIES = (
     "gpu-memory",
@@ -189,7 +189,8 @@ class Trouble:
         return f"{text}\n    hint: {self.hint}" if self.hint else text
 
 
-class Wording(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Wording:
     """What the scan must know of one alternative; it is there before the pattern itself is built."""
 
     pattern: str  # id

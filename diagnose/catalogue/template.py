@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from diagnose.catalogue.condition import NAMESPACES, VERSIONS, Outcome, Scope, Seen, Unknown, size
+from diagnose.lazy import Lazy
+from diagnose.typed import Any
 
-PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.]*)(?::([^{}]*))?\}")
-_OPTIONAL = re.compile(r"\[([^\[\]]*\{[A-Za-z_][\w.]*(?::[^{}]*)?\}[^\[\]]*)\]")
-_FORMAT = re.compile(r"size|,?(?:\.\d+)?[dfgeE%]?")
+PLACEHOLDER = Lazy(r"\{([A-Za-z_][\w.]*)(?::([^{}]*))?\}")
+_OPTIONAL = Lazy(r"\[([^\[\]]*\{[A-Za-z_][\w.]*(?::[^{}]*)?\}[^\[\]]*)\]")
+_FORMAT = Lazy(r"size|,?(?:\.\d+)?[dfgeE%]?")
 
 
 def fact_key(name: str) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from diagnose.classes import dataclass
+from diagnose.lazy import Lazy
 
 Release = tuple[int, ...]
-_NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_BOUND = re.compile(r"\s*(>=|<=|==|>|<|=)\s*v?(\d+(?:\.\d+)*)[^,;]*")
+_NUMBER = Lazy(r"\d+(?:\.\d+)*")
+_BOUND = Lazy(r"\s*(>=|<=|==|>|<|=)\s*v?(\d+(?:\.\d+)*)[^,;]*")
 LOWEST: Release = (0,)
 HIGHEST: Release = (10**9,)
 
@@ -82,7 +81,7 @@ class Version:
         numbers = release(text)
         if numbers is None:
             return None
-        width = (_NUMBER.search(text) or re.match("", "")).group().count(".") + 1  # type: ignore[union-attr]
+        width = _NUMBER.findall(text)[0].count(".") + 1
         after = _next(numbers, width)
         if operator in ("==", "!="):
             inside = self._within(numbers, after)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from diagnose import __version__
+from diagnose.modules import install
 
 __all__ = ["entry", "main"]
 
@@ -44,9 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def entry() -> int:
     """Be the program: run the process's command line and give its exit code, or leave with it."""
+    modules = install() if sys.argv[1:] != ["--version"] else None
     code = main()
-    if "click" in sys.modules:
+    if "click" in sys.modules or modules is None:
         return code
+    modules.keep()
     # A plain call leaves nothing that needs an end of its own; taking all objects apart takes a tenth of its time.
     try:
         sys.stdout.flush()

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from diagnose.commands.errors import CommandError, warn
 from diagnose.reason.result import TROUBLED
 from diagnose.report import RENDERERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
+from diagnose.typed import Literal
 
 REGRESSION = 5.0  # percent
 

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-TYPE_CHECKING = False
+from diagnose.typed import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Trouble
 

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +20,7 @@ from diagnose.commands.output import context, write
 from diagnose.follow import Rules, follow
 from diagnose.reason.result import TROUBLED
 from diagnose.report import RENDERERS
+from diagnose.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import cast
 
 import click
 
@@ -11,6 +10,7 @@ from diagnose import __version__
 from diagnose.commands.errors import CommandError, guarded
 from diagnose.commands.inputs import piped
 from diagnose.commands.names import COMMANDS
+from diagnose.typed import cast
 
 _OWN_OPTIONS = ("-h", "--help", "--version")
 

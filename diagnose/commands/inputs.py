@@ -6,9 +6,9 @@ import os
 import stat
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from diagnose.commands.errors import CommandError, did_you_mean
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis

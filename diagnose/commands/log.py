@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import click
 
 from diagnose.commands.answer import REGRESSION, answer
 from diagnose.commands.common import settings_of
 from diagnose.report import RENDERERS
+from diagnose.typed import Any, Literal
 
 
 @click.command()

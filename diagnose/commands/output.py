@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from diagnose import __version__
 from diagnose.commands.errors import CommandError
 from diagnose.report.model import Context
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue, Pattern

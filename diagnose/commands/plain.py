@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 from diagnose.commands.names import COMMANDS
 from diagnose.report import RENDERERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from diagnose.typed import Any
 
 _SWITCHES = {
     "-q": "quiet",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from diagnose.commands.errors import CommandError
 from diagnose.reason.result import TROUBLED
 from diagnose.report import RENDERERS
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.deliver.slurm.job import Job

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from diagnose.classes import replace
 from diagnose.deliver.confinement import Confinement, owned_by
@@ -18,6 +17,7 @@ from diagnose.deliver.redact import redact
 from diagnose.deliver.settings import Settings, load_settings
 from diagnose.deliver.task import Announced, Task
 from diagnose.deliver.termination import termination_message, write_termination
+from diagnose.typed import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from diagnose.deliver.model import Deliver

@@ -9,7 +9,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+
+from diagnose.typed import Any, Self
 
 _PROCESSES = frozenset(("subprocess.Popen", "os.posix_spawn", "os.spawn", "os.exec", "os.system"))
 _READS = frozenset(("open", "os.listdir", "os.scandir"))

@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
 
 from diagnose.classes import dataclass
 from diagnose.deliver.settings import Settings, find_settings, load_settings
+from diagnose.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from diagnose.deliver.notify.settings import Notifier

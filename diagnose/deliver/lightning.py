@@ -7,10 +7,10 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
 
 from diagnose.deliver.model import Event
 from diagnose.deliver.task import Announced, Task, Text
+from diagnose.typed import Any
 
 _BASES = ("lightning.pytorch.callbacks", "pytorch_lightning.callbacks")
 _LONGEST = 200_000  # characters of a printed exception

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
-
 from diagnose.classes import dataclass
+from diagnose.typed import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from diagnose.catalogue.document import Table

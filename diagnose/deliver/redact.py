@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar, cast
 
 from diagnose.deliver.secret_names import is_said, is_secret, no_value, strength
 from diagnose.deliver.secret_shapes import MASK, mask_shapes
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
+from diagnose.typed import Any, TypeVar, cast
 
 T = TypeVar("T")
 

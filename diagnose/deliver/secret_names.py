@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
+from diagnose.typed import Literal
 
 Strength = Literal["strong", "weak", ""]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from diagnose.deliver.secret_names import is_said, looks_random
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 MASK = "[masked]"
 

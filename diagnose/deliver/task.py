@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from diagnose.classes import dataclass, field
 from diagnose.deliver.model import Event
+from diagnose.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

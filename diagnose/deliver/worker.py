@@ -8,9 +8,9 @@ import signal
 import subprocess
 import sys
 from dataclasses import asdict
-from typing import Any
 
 from diagnose.deliver.task import Announced, Task
+from diagnose.typed import Any
 
 # Isolated, so that a file of the training job that is called like a module of Python's is never imported.
 # The alarm ends it where whoever asked was killed and can end it no more.

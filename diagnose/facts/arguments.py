@@ -12,7 +12,7 @@ from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following
 from diagnose.facts.settings import Setting, settings
 from diagnose.facts.values import parse_value
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "megatron-arguments"

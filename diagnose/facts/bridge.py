@@ -14,7 +14,7 @@ from diagnose.facts.reader import Reader, TextView, following
 from diagnose.facts.settings import Setting, sectioned
 from diagnose.facts.values import parse_value
 from diagnose.facts.yaml_block import yaml_block
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "bridge-summary"

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
-from typing import BinaryIO, Literal, TypeVar
 
 from diagnose.classes import dataclass, field, replace
 from diagnose.facts.data_line import is_data
 from diagnose.facts.dying import is_dying
-from diagnose.facts.error_file import read_error_file
 from diagnose.facts.events import TAIL, EventFinder
-from diagnose.facts.flight_recorder import read_flight_recorder
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
 from diagnose.facts.moment import moment_of
 from diagnose.facts.probe import HEADS, TRACEBACK, Probe, prepare
@@ -39,6 +36,7 @@ from diagnose.scan import (
     scan,
     scan_stretch,
 )
+from diagnose.typed import BinaryIO, Literal, TypeVar
 
 __all__ = ["FEW", "LARGE", "Meters", "Metrics", "Probe", "collect", "prepare", "record_of"]
 
@@ -88,12 +86,18 @@ def collect(
     again, for one of very many sources that say the same.
     """
     if source.kind is Kind.FLIGHT_RECORDER:
+        from diagnose.facts.flight_recorder import read_flight_recorder
+
         return read_flight_recorder(source)
     if source.kind is Kind.SCRIPT:
         from diagnose.facts.config_file import read_launch_script
 
         return read_launch_script(source)
-    told = read_error_file(source) if source.kind is Kind.ERROR_FILE else None
+    told = None
+    if source.kind is Kind.ERROR_FILE:
+        from diagnose.facts.error_file import read_error_file
+
+        told = read_error_file(source)
     with open_stream(told.source if told else source, stdin=stdin) as stream:
         index, meters = LineIndex(), Meters()
         sampled, always = meters.sampled(metrics), meters.always(metrics)

@@ -11,7 +11,7 @@ from diagnose.facts.secrets import hide_evidence
 from diagnose.facts.settings import Setting, sectioned
 from diagnose.facts.shell import ASSIGNMENT, LONGEST, OVERRIDE, flags, resolve, words
 from diagnose.facts.values import parse_value, split_items
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Line
 
 ORIGIN = "command-line"

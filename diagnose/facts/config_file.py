@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from diagnose.catalogue.condition import VERSIONS
 from diagnose.classes import replace
@@ -19,9 +18,10 @@ from diagnose.facts.settings import Setting, deepspeed, sectioned
 from diagnose.facts.shell import words
 from diagnose.facts.values import parse_value
 from diagnose.facts.versions import pinned_core, versions_in
+from diagnose.lazy import Lazy
 from diagnose.read.clean import clean
-from diagnose.read.lazy import Lazy
 from diagnose.read.model import Evidence, Source
+from diagnose.typed import Any
 
 LARGEST = 4 * 1024 * 1024  # bytes of a file that are read
 _NODES, _DEEP = 20_000, 40  # of a YAML or JSON document

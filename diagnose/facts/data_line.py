@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 _KEYS = (
     "prompt|completion|instruction|question|answer|response|conversations|messages|input_ids|chosen|rejected|"

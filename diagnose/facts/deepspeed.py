@@ -11,7 +11,7 @@ from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following
 from diagnose.facts.settings import Setting, deepspeed, settings
 from diagnose.facts.values import parse_value
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Line
 
 _PRINTED = Lazy(r".{0,200}?\[config\.py:\d+:print\w{0,20}\]\s+([A-Za-z_]\w{0,100}) \.{2,120} ?(.*)")

@@ -9,7 +9,7 @@ from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following, preceding
 from diagnose.facts.secrets import MASK, hide_evidence, is_secret
 from diagnose.facts.shell import ASSIGNMENT, resolve, words
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Line
 
 ORIGIN = "environment"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 from diagnose.classes import dataclass, replace
 from diagnose.facts.model import Observation, SourceRecord
 from diagnose.read.clean import clean
 from diagnose.read.model import Clock, Evidence, Source, Traceback
 from diagnose.read.time import show
+from diagnose.typed import Any
 
 LARGEST = 4 * 1024 * 1024  # bytes of a file that is read
 ORIGIN = "error-file"

@@ -14,9 +14,9 @@ from diagnose.facts.moment import moment_of
 from diagnose.facts.oom import read_oom
 from diagnose.facts.probe import HEADS, Candidate, Probe, match_body
 from diagnose.facts.wrapped import joined
+from diagnose.lazy import Lazy
 from diagnose.read import Evidence, Line, Text, Traceback
 from diagnose.read.exceptions import reported
-from diagnose.read.lazy import Lazy
 from diagnose.read.own import is_own
 from diagnose.scan import Hit
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from diagnose.classes import dataclass
 from diagnose.facts.model import Observation, SourceRecord, Value
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Source
+from diagnose.typed import Any
 
 LARGEST = 256 * 1024 * 1024  # bytes of a dump that is read
 KEY = "collective.trace"

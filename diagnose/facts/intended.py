@@ -11,7 +11,7 @@ from diagnose.facts.config_file import LARGEST, parse_set, read_config_file, rea
 from diagnose.facts.model import Observation
 from diagnose.facts.secrets import hide_evidence
 from diagnose.facts.shell import words
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence
 
 FRAMEWORKS = ("megatron-core", "megatron-lm", "megatron-bridge", "nemo")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import BinaryIO
 
 from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass, field
@@ -14,6 +13,7 @@ from diagnose.facts.model import SourceRecord
 from diagnose.facts.probe import Probe
 from diagnose.read import Kind, Source, open_stream
 from diagnose.scan import ALL_UP_TO, Stretch, parts_of, scan_stretch
+from diagnose.typed import BinaryIO
 
 WORTH = 32_000_000  # bytes in all, below which starting processes costs more than it saves
 MOST_JOBS = 8

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from diagnose.facts.model import Observation, Step
 from diagnose.facts.progress_lines import NUMBER
 from diagnose.facts.reader import Reader, TextView, following
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Line
 
 _AT = r"(?:\D{0,40}?(?:iteration|step)[ :=]{0,3}\s{0,8}(\d{1,15}))?"

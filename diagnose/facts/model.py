@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from diagnose.classes import dataclass, field
 from diagnose.facts.series import Survey
 from diagnose.read.model import Evidence, Kind, Traceback
+from diagnose.typed import Literal
 
 Held = Literal["no", "apart", "sorted"]
 Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]

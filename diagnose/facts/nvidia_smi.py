@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "nvidia-smi"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 _LONGEST = 4000  # characters of a message
 _SIZE = r"(-?\d{1,20}(?:\.\d{1,10})? ?(?:bytes|[KMGTPE]i?B|B)\b)"

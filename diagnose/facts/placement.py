@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from diagnose.facts.model import Observation, Value
 from diagnose.facts.reader import Reader, TextView
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Line
 
 KEY = "run.placement"

@@ -6,15 +6,16 @@ import marshal
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
 
-from diagnose.catalogue import shelf
+from diagnose import shelf
 from diagnose.catalogue.compile import Matcher, compile_alternative
 from diagnose.catalogue.model import Catalogue
 from diagnose.classes import dataclass
 from diagnose.facts.readers import READERS, STEP_READERS, stamp
+from diagnose.packed import Packed, pack
 from diagnose.read import own_stamp_end, split
 from diagnose.scan import Anchor, Database
+from diagnose.typed import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Wording
@@ -23,7 +24,7 @@ TRACEBACK = "traceback"
 HEADS = (b"Traceback (most recent call last)", b"Exception Group Traceback (most recent call last)")
 _KEPT, _SPEAKERS = 100, 1024  # first and last hits of one wording, and ranks whose first one is kept in any case
 _HEADS_KEPT, _HEADS_SPEAKERS = 64, 256  # the same of tracebacks
-_SCHEMA = 2  # of the kept file; raised when anchors, or the database's state, mean something else
+_SCHEMA = 3  # of the kept file; raised when anchors, or the database's state, mean something else
 # An anchor's key, its literals, whether case counts, how many hits it keeps, and of how many speakers.
 _Row = tuple[str, tuple[bytes, ...], bool, int, int]
 
@@ -132,7 +133,7 @@ def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
     candidates = Candidates(catalogue)
     database = Database(_Anchors(rows, candidates), engine=engine)
     if path and (state := database.state()) is not None:
-        shelf.store(path, marshal.dumps((identity, rows, framed, state)))
+        shelf.store(path, marshal.dumps((identity, pack(rows), framed, state)))
     return Probe(database, candidates, tuple(Candidate(catalogue, *each) for each in framed))
 
 
@@ -147,11 +148,11 @@ def _fetch(path: str, identity: list[Any], catalogue: Catalogue) -> Probe | None
     if file is None:
         return None
     try:
-        known, rows, framed, state = marshal.loads(memoryview(file[1])[file[2] :])
+        known, rows, framed, state = marshal.loads(file.head)
         if known != identity:
             return None
         candidates = Candidates(catalogue)
-        database = Database.restored(_Anchors(rows, candidates), state)
+        database = Database.restored(_Anchors(Packed(rows), candidates), state)
     except Exception:  # the native package has errors of its own; whatever is wrong, it is built anew
         return None
     return Probe(database, candidates, tuple(Candidate(catalogue, *each) for each in framed))

@@ -10,13 +10,13 @@ from diagnose.classes import dataclass, field, replace
 from diagnose.facts.model import Step
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.reader import TextView
+from diagnose.lazy import LazyBytes
 from diagnose.read.clean import clean
 from diagnose.read.labels import LABEL
-from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Evidence
 
 FIRST, LAST = 12, 200
-LAST_ALONE = 36  # where no line has a rank's label
+LAST_ALONE = 20  # where no line has a rank's label
 FIRST_FEW, LAST_FEW = 2, 12
 _LONGEST = 2000  # bytes of a progress line that are kept
 _TAIL = 600  # bytes before a match in which its line begins

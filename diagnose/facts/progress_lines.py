@@ -10,7 +10,7 @@ import re
 from types import MappingProxyType
 
 from diagnose.classes import dataclass, field
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 NUMBER = r"[-+]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf)(?:inity)?"
 _NAMES = MappingProxyType(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
 
 from diagnose.classes import dataclass
 from diagnose.read.model import Evidence, Line
+from diagnose.typed import Generic, Protocol, TypeVar
 
 Found = TypeVar("Found", covariant=True)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Generic, TypeVar
 
 from diagnose.facts.model import Observation, Step
 from diagnose.facts.reader import Reader
+from diagnose.typed import Generic, TypeVar
 
 _Found = TypeVar("_Found")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from diagnose.catalogue.condition import Seen
 from diagnose.catalogue.version import Version
 from diagnose.facts.model import Observation, Value
+from diagnose.typed import Any
 
 # Who is believed when two readers disagree; what is not listed stands in the middle.
 TRUST: Mapping[str, int] = {

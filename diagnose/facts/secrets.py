@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from diagnose.classes import replace
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence
 
 MASK = "[masked]"

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from diagnose.classes import dataclass
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.series_forms import number_of
+from diagnose.lazy import LazyBytes
 from diagnose.read.clean import clean
-from diagnose.read.lazy import LazyBytes
 
 RESOLUTIONS = 25  # a point spans so many times the resolution of its clock
 _BAR = LazyBytes(rb"\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,4}):)?(\d{1,2}):(\d\d)<[^\]\n\r]{0,100}(?:it/s|s/it)")

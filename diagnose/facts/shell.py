@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 
 from diagnose.facts.model import Value
 from diagnose.facts.names import LIST_FIELDS, canonical
 from diagnose.facts.values import parse_value, split_items
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 LONGEST = 20_000  # characters of a command that are looked at
 ASSIGNMENT = Lazy(r"([A-Za-z_]\w{0,100})=(.*)", re.DOTALL)
@@ -21,6 +20,8 @@ _EMPTY_ON_PURPOSE = frozenset({"''", '""'})
 
 def words(command: str) -> list[str]:
     """Cut a command into words as a shell does; where the quoting is broken, at blanks."""
+    import shlex
+
     command = command[:LONGEST]
     try:
         return shlex.split(command, comments=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following, preceding
 from diagnose.facts.values import parse_value
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "slurm"

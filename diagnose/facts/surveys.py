@@ -11,7 +11,7 @@ from diagnose.facts.reader import TextView
 from diagnose.facts.series import Series, Survey
 from diagnose.facts.series_meter import SeriesMeter
 from diagnose.facts.trend.survey import survey
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence
 
 MOST = 64  # series of one source that are measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from diagnose.facts.model import Value
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 LONGEST = 2000  # characters of a value that are kept
 _DEPTH = 6

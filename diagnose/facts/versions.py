@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from diagnose.facts.model import Observation
 from diagnose.facts.reader import Reader, TextView, following
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Line
 
 ORIGIN = "versions"

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from diagnose.facts.model import Held
 from diagnose.facts.reader import TextView
+from diagnose.lazy import LazyBytes
 from diagnose.read.clean import clean
 from diagnose.read.labels import LABEL_BEHIND_NEWLINE, LONGEST
-from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Evidence
 from diagnose.read.prefix import split
 from diagnose.read.time import show

@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+
+from diagnose.typed import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

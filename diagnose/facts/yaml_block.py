@@ -13,7 +13,7 @@ from diagnose.facts.model import Value
 from diagnose.facts.reader import TextView, following
 from diagnose.facts.settings import Setting
 from diagnose.facts.values import parse_value
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Line
 
 _PAIR = Lazy(r"( {0,80})([A-Za-z_][\w.-]{0,120}):(?: +(.*?))?\s*$")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from diagnose.follow.ending import Rules
 from diagnose.follow.follower import Follower
 from diagnose.follow.logs import Logs
 from diagnose.reason.result import Diagnosis
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue

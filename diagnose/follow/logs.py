@@ -6,10 +6,10 @@ import contextlib
 import os
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from diagnose.facts.live import AT_ONCE, LiveSource, StillSource, is_still
 from diagnose.read.model import Problem, Source
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue

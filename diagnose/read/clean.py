@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnose.read.lazy import Lazy, LazyBytes
+from diagnose.lazy import Lazy, LazyBytes
 
 # CSI, OSC (with BEL or ST), other two-byte escapes: ECMA-48.
 _ESCAPE = LazyBytes(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from diagnose.typed import IO, TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from lzma import LZMADecompressor

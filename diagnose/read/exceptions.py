@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 HEAD_WORDS = "Traceback (most recent call last)"
 CAUSE = "The above exception was the direct cause of the following exception:"

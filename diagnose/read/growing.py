@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Literal
 
 from diagnose.read.keep import BLOCK, WHOLE, Keeper
 from diagnose.read.model import Source
 from diagnose.read.stream import CHUNK, LONG_LINE, OVERLAP, ByteStream, Chunk
+from diagnose.typed import Literal
 
 _MARK = 64  # bytes before the place that was reached; where they changed, the file was written anew
 _TOLD = 8  # problems

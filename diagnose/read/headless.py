@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from diagnose.lazy import LazyBytes
 from diagnose.read import exceptions as words
 from diagnose.read.clean import strip_escapes
-from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Line, Traceback
 from diagnose.read.text import Text
 from diagnose.read.traceback import as_traceback

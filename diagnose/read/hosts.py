@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 _HOST = Lazy(r"[a-z](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z][a-z0-9-]*)*", re.ASCII)
 _ADDRESS = Lazy(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)

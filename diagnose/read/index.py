@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import Protocol
+
+from diagnose.typed import Protocol
 
 _STEP = 256 * 1024  # bytes counted at once, and the distance of the marks made on the way
 

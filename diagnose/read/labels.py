@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnose.read.lazy import LazyBytes
+from diagnose.lazy import LazyBytes
 
 # torchrun --tee and PyTorch's excepthook, srun -l, Open MPI.
 _FORMS = rb"(?:\[[A-Za-z]+\d{1,6}\]:|\d{1,6}: |\[\d+,\d{1,7}\]<std\w+>)"

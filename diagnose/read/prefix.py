@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from diagnose.classes import dataclass
+from diagnose.lazy import Lazy
 from diagnose.read import structured
 from diagnose.read import time as stamps
 from diagnose.read.clean import clean
 from diagnose.read.hosts import is_host
-from diagnose.read.lazy import Lazy
 from diagnose.read.model import Clock
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from diagnose.classes import dataclass
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 MOST = 256 * 1024  # bytes: nobody quotes more
 _ROUNDS = 3  # a quotation in a quotation

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from diagnose.classes import dataclass, replace
+from diagnose.lazy import Lazy, LazyBytes
 from diagnose.read.codecs import decoder_for
 from diagnose.read.hosts import is_host
-from diagnose.read.lazy import Lazy, LazyBytes
 from diagnose.read.model import Kind, Problem, Source
 from diagnose.read.structured import is_structured
 

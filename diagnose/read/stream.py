@@ -8,13 +8,13 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import BinaryIO, Self
 
 from diagnose.classes import dataclass
 from diagnose.read.codecs import CodecError, Reader, Rewound, decoder_for
 from diagnose.read.keep import Keeper
 from diagnose.read.model import Source
 from diagnose.read.quote import MOST, unquoted
+from diagnose.typed import BinaryIO, Self
 
 CHUNK = 256 * 1024
 LONG_LINE = 1024 * 1024  # bytes: a longer line is cut

@@ -6,16 +6,15 @@ loguru (`serialize=True`), Ray and zap.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from diagnose.classes import dataclass
+from diagnose.lazy import Lazy
 from diagnose.read import time as stamps
-from diagnose.read.lazy import Lazy
 from diagnose.read.model import Clock
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any
@@ -105,6 +104,8 @@ def is_structured(head: bytes) -> bool:
 def _from_json(text: str) -> Entry | None:
     if len(text) > LONGEST or not text.rstrip().endswith("}"):
         return None
+    import json
+
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

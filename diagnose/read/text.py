@@ -6,11 +6,11 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator
 
+from diagnose.lazy import LazyBytes
 from diagnose.read import structured
 from diagnose.read.clean import clean
 from diagnose.read.existed import existed_at, last_dated, not_later_than
 from diagnose.read.index import LineIndex
-from diagnose.read.lazy import LazyBytes
 from diagnose.read.model import Clock, Evidence, Line, Source
 from diagnose.read.prefix import Prefix, split
 from diagnose.read.stream import LONG_LINE, ByteStream

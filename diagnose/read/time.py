@@ -6,7 +6,7 @@ import re
 import time as _clock
 from datetime import UTC, datetime
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Clock
 
 DAY = 86400.0

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from diagnose.classes import replace
+from diagnose.lazy import Lazy
 from diagnose.read import exceptions as words
-from diagnose.read.lazy import Lazy
 from diagnose.read.model import Line, Traceback
 from diagnose.read.text import Text
 from diagnose.read.unit import Unit, Verdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from diagnose.lazy import Lazy
 from diagnose.read import exceptions as words
-from diagnose.read.lazy import Lazy
 from diagnose.read.model import Frame, Line
 
 MAX_LINES = 2000

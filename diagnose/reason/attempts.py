@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord, Step
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Kind
 from diagnose.reason.choice import choose
 from diagnose.reason.incident import Incident

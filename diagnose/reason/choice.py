@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnose.classes import dataclass, field, replace
-from diagnose.read.lazy import Lazy
-from diagnose.reason.consequence import TRAINS
-from diagnose.reason.incident import Group, Incident
-from diagnose.reason.straggler import odd_rank
+from diagnose.lazy import Lazy
+from diagnose.reason.incident import TRAINS, Group, Incident
+from diagnose.reason.mismatch import odd_rank
 
 # Clocks of two hosts are trusted to this many seconds, those of one file to the order of its lines.
 _TOLERANCE = 2.0

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from diagnose.classes import dataclass, replace
 from diagnose.facts.model import Event, SourceRecord
 from diagnose.facts.trend.middle import median
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Kind
 from diagnose.reason import words
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from diagnose.classes import dataclass
 from diagnose.facts.flight_recorder import KEY
 from diagnose.facts.model import SourceRecord
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.incident import Incident

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from diagnose.catalogue.model import Catalogue
 from diagnose.classes import dataclass, replace
 from diagnose.facts.model import Event
-from diagnose.read.lazy import Lazy
 from diagnose.reason import words
-from diagnose.reason.incident import Group, Incident
+from diagnose.reason.incident import TRAINS, Group, Incident
 
 # The pattern that describes each kind of victim, where nothing says what hit them.
 _DESCRIBED = {"waiting": "collective-timed-out", "peer-gone": "peer-lost"}
-TRAINS = Lazy(r"(?i)python|pt_\w+_|torch|ray::|train|deepspeed")  # names of processes, as the kernel cuts them
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from diagnose.catalogue.condition import Seen
 from diagnose.catalogue.model import Catalogue, Pattern
 from diagnose.classes import replace
-from diagnose.facts.defaults import defaults_for
 from diagnose.facts.model import Event, Observation, SourceRecord
 from diagnose.facts.run import Facts
 from diagnose.read.model import Evidence, Problem
@@ -18,10 +16,8 @@ from diagnose.reason.attempts import earlier_attempts, number_attempts, part_job
 from diagnose.reason.beside import mark_beside
 from diagnose.reason.choice import Choice, choose
 from diagnose.reason.clocks import Shift, align
-from diagnose.reason.consequence import consequence, killed
 from diagnose.reason.fallout import fallout_of
 from diagnose.reason.finding import make_finding
-from diagnose.reason.heard import never_joined
 from diagnose.reason.identity import identify
 from diagnose.reason.incident import Group, Incident, incidents_of
 from diagnose.reason.missing import missing_of
@@ -32,7 +28,6 @@ from diagnose.reason.result import Confidence, Diagnosis, Finding, Input, Run, V
 from diagnose.reason.risks import risks_of
 from diagnose.reason.run import framework_of, run_of, summary_facts
 from diagnose.reason.scope import EventScope
-from diagnose.reason.silence import ENDED_BY_SCHEDULER, HUNG, silence_before
 from diagnose.reason.slow import (
     NO_REFERENCE,
     Found,
@@ -42,8 +37,9 @@ from diagnose.reason.slow import (
     speed_facts,
     unmeasured,
 )
-from diagnose.reason.straggler import find_straggler, inferred_incident
-from diagnose.reason.unknown import cut_exception, last_words, place_bare, unknown_exception
+from diagnose.typed import Any
+
+_ENDED_BY_SCHEDULER = ("slurm-time-limit", "slurm-job-cancelled", "slurm-step-cancelled", "signal-exception")
 
 
 class Reasoner:
@@ -90,6 +86,8 @@ class Reasoner:
                 seen += proven(group.first)
         facts = Facts([*seen, *given])
         if facts.value("run.summary_of_non_defaults"):
+            from diagnose.facts.defaults import defaults_for
+
             facts = Facts([*seen, *given, *defaults_for(facts.lookup("version.core"))])
         return facts
 
@@ -101,10 +99,14 @@ class Reasoner:
             self._hung(self.choice.root, world)
             self._absent(self.choice.root, world)
             return
+        from diagnose.reason.consequence import consequence, killed
+
         hit = killed(self.incidents)
         if hit is not None:
             self.choice.root, self.why = hit.group, hit.why
             return
+        from diagnose.reason.straggler import find_straggler, inferred_incident
+
         found = find_straggler(self.incidents, self.records, world, self.shifts)
         incident = inferred_incident(found, self.catalogue) if found is not None else None
         if found is not None and incident is not None:
@@ -118,8 +120,10 @@ class Reasoner:
     def _hung(self, root: Group, world: int | None) -> None:
         """Where the scheduler ended a job that was silent for long, the hang is the root, not the scheduler's word."""
         first = root.first
-        if first.kind not in ENDED_BY_SCHEDULER:
+        if first.kind not in _ENDED_BY_SCHEDULER:
             return
+        from diagnose.reason.silence import HUNG, silence_before
+
         silence = silence_before(first, self.records, world, self.shifts)
         pattern = self.catalogue.patterns.get(HUNG)
         if silence is None or pattern is None:
@@ -139,6 +143,8 @@ class Reasoner:
         """Where ranks waited in vain for others to join, name those of which there is no word."""
         if root.first.kind != "rendezvous-timeout":
             return
+        from diagnose.reason.heard import never_joined
+
         absent = never_joined(self.incidents, self.records, world)
         if absent:
             who = words.ranks(absent)
@@ -166,10 +172,16 @@ class Reasoner:
         """Write the finding of a group: its first line, those of other ranks, and what proves it."""
         pattern = group.first.pattern
         if pattern is None:
+            from diagnose.reason.unknown import unknown_exception
+
             return unknown_exception(group)
         evidence = [each.evidence for each in group.incidents[:8]] + [each.evidence for each in proof[:4]]
         evidence += self.shown if group.first.source < 0 else ()
         finding = make_finding(pattern, self.scope(group.first, pattern), evidence, confidence, why, self.framework)
+        if (pattern.specificity, pattern.category) != ("generic", "code"):
+            return finding
+        from diagnose.reason.unknown import place_bare
+
         return place_bare(finding, group.first)
 
     def slow_finding(self, found: Found) -> Finding | None:
@@ -233,18 +245,30 @@ def reason(
         inputs=_inputs(work.records, problems),
         missing=(*missing_of(work.records, verdict, root), *unmeasured(work.records, reference)),
         attempts=work.attempts if verdict != "no_failure" else (),
-        notes=last_words(work.records) if verdict == "unknown" and not root else (),
+        notes=_last_words(work.records) if verdict == "unknown" and not root else (),
     )
     from diagnose.reason.summary import summary_of
 
     return replace(diagnosis, summary=summary_of(diagnosis))
 
 
+def _last_words(records: Sequence[SourceRecord]) -> tuple[Evidence, ...]:
+    from diagnose.reason.unknown import last_words
+
+    return last_words(records)
+
+
+def _cut_exception(record: SourceRecord) -> Finding:
+    from diagnose.reason.unknown import cut_exception
+
+    return cut_exception(record)
+
+
 def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     choice = work.choice
     if choice.root is None:
         cut = next(filter(_cut_short, work.records), None)
-        return _without_root(work, cut), cut_exception(cut) if cut else None, []
+        return _without_root(work, cut), _cut_exception(cut) if cut else None, []
     first = choice.root.first
     rivals = [work.finding(group, "low", _came(group.first)) for group in choice.rivals[:4]]
     if first.pattern is None:

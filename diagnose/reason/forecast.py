@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from diagnose.catalogue.condition import Outcome, Seen, evaluate
 from diagnose.catalogue.model import Catalogue, Pattern
@@ -19,6 +18,7 @@ from diagnose.reason.plan import plan_of
 from diagnose.reason.printed import Printed, printed_by
 from diagnose.reason.result import ConfigValue, Finding, Fix
 from diagnose.reason.scope import EventScope
+from diagnose.typed import Literal
 
 ForecastVerdict = Literal["would_fail", "would_fail_later", "at_risk", "no_conflict"]
 _NO_FAILURE = ("performance", "gpu-memory")  # categories of patterns that no error belongs to

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from diagnose.catalogue.model import Catalogue, Pattern
 from diagnose.classes import dataclass, field
 from diagnose.facts.model import Event, SourceRecord
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Kind, Traceback
 
+TRAINS = Lazy(r"(?i)python|pt_\w+_|torch|ray::|train|deepspeed")  # names of processes, as the kernel cuts them
 _SPECIFIC = {"specific": 3, "normal": 2, "generic": 1}
 _JUMP = 5.0  # seconds: stamps of one file that go back by more show that it was put together out of order
 _QUOTED = Lazy(r"^\s*traceback\s*: Traceback", needs=(": Traceback",))  # torchrun's table, with the @record decorator

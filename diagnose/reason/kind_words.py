@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 LIBRARY = Lazy(r"[/\\](?:site-packages|dist-packages)[/\\]|/lib/python\d|^<(?!string)|/opt/conda/lib/|/usr/lib/")
 INNERMOST = 5  # frames that decide; the outer ones are the same in every failure
@@ -221,7 +221,10 @@ PLACES = _table((
         r"/triton/(?:compiler|runtime|language|backends)/",
         r"/cpp_extension\.py",
     )),
-    ("network", (r"/(?:wandb|mlflow|neptune|comet_ml|requests|urllib3|httpx|httpcore|aiohttp|grpc)/", r"/urllib/request\.py")),
+    ("network", (
+        r"/(?:wandb|mlflow|neptune|comet_ml|requests|urllib3|httpx|httpcore|aiohttp|grpc)/",
+        r"/urllib/request\.py",
+    )),
 ))  # fmt: skip
 # Checkpointing of activations has nothing to do with checkpoints; an import is placed by who asks for it.
 NO_PLACE = Lazy(r"/torch/utils/checkpoint\.py|/activation_checkpointing/|/importlib/|<frozen |in checkpoint$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnose.facts.model import Step
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Frame
 
 # Function and file names of PyTorch, Megatron-LM, Megatron Bridge, Transformers, Lightning and DeepSpeed.

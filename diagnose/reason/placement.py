@@ -9,7 +9,7 @@ from itertools import pairwise
 from diagnose.classes import dataclass
 from diagnose.facts.model import SourceRecord
 from diagnose.facts.placement import KEY
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Kind
 
 _NUMBERED = Lazy(r"(?:^|[-_])(?:node|worker|host|nid)s?[-_]?(\d{1,4})$")

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from diagnose.facts.model import SourceRecord, Step
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Traceback
 from diagnose.reason import words
 from diagnose.reason.incident import Incident

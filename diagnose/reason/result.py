@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from diagnose.classes import dataclass, field
 from diagnose.read.model import Evidence
+from diagnose.typed import Any, Literal
 
 Verdict = Literal["identified", "ambiguous", "symptom_only", "unknown", "degraded", "no_failure"]
 FAILED: tuple[Verdict, ...] = ("identified", "ambiguous", "symptom_only", "unknown")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from diagnose.catalogue.codes import Codes, find_code
 from diagnose.catalogue.compiled import EXPRESSIONS
@@ -12,6 +11,7 @@ from diagnose.catalogue.model import Pattern
 from diagnose.facts.model import Event
 from diagnose.facts.run import Facts
 from diagnose.reason.incident import Incident
+from diagnose.typed import Any
 
 _FRAMES = 12  # innermost frames that a condition may look at
 

@@ -16,7 +16,6 @@ from diagnose.reason.incident import Incident
 from diagnose.reason.phase import phase_of
 
 HUNG = "hang-before-time-limit"  # the pattern that describes what is inferred here
-ENDED_BY_SCHEDULER = ("slurm-time-limit", "slurm-job-cancelled", "slurm-step-cancelled", "signal-exception")
 _LEAST = 600.0  # seconds of silence that are no slow step
 _STEPS = 10  # step times of silence that are no slow step
 _APART = 5.0  # seconds between the last words of ranks that count as "stopped first"

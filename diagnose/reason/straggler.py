@@ -7,13 +7,12 @@ numbers are equal never entered the operation. Where all ranks are inside, the o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from diagnose.catalogue.model import Catalogue, Pattern
 from diagnose.classes import dataclass, field, replace
 from diagnose.facts.model import Event, SourceRecord
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence
 from diagnose.reason import words
 from diagnose.reason.clocks import Shift
@@ -290,20 +289,3 @@ def _inside(search: Search) -> Straggler | None:
 
 def _others(states: Mapping[int, State], state: State) -> list[State]:
     return [each for rank, each in sorted(states.items()) if rank != state.rank]
-
-
-def odd_rank(told: Sequence[Incident]) -> int | None:
-    """Name the rank whose collective differs from the majority, from captures rank/op/shape and other/other_op/…"""
-    calls: dict[int, tuple[str, str]] = {}
-    for each in told:
-        captures = each.event.captures if each.event else {}
-        for prefix, rank in (("", captures.get("rank")), ("other_", captures.get("other"))):
-            if rank is not None and rank.isdigit():
-                calls[int(rank)] = (captures.get(f"{prefix}op", ""), captures.get(f"{prefix}shape", ""))
-    if len(calls) < 3:
-        return None
-    (usual, most), *rest = Counter(calls.values()).most_common(2)
-    if rest and rest[0][1] == most:
-        return None
-    odd = [rank for rank, call in calls.items() if call != usual]
-    return odd[0] if len(odd) == 1 else None

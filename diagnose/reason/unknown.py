@@ -8,7 +8,7 @@ from itertools import islice
 
 from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Frame
 from diagnose.reason import words
 from diagnose.reason.incident import Group, Incident
@@ -64,13 +64,13 @@ def unknown_exception(group: Group) -> Finding:
 
 
 def place_bare(finding: Finding, incident: Incident) -> Finding:
-    """Say less of an exception that only a generic pattern of Python's own types knows.
+    """Say less of an exception that only a generic pattern of faults of the code knows.
 
     It is a fault of the code where the user's own code raised it. A key that is not there may be missing in the data
     or in the configuration, and what a library raises in itself is often a release that does not fit.
     """
-    unit, pattern = incident.traceback, incident.pattern
-    if unit is None or pattern is None or (pattern.specificity, pattern.category) != ("generic", "code"):
+    unit = incident.traceback
+    if unit is None:
         return finding
     name = unit.type.partition("(")[0].rpartition(".")[2]
     if name not in _BARE:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
 
 from diagnose.report.model import Context, Renderer
+from diagnose.typed import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis

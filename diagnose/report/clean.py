@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from operator import is_ as _is
 
 from diagnose.classes import field_names
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
+from diagnose.typed import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis
@@ -56,7 +57,7 @@ def flat(text: str) -> str:
 
 
 def scrub(value: T, *, one_line: bool = False) -> T:
-    """Give a copy of `value` in which every text, at any depth of dataclasses and containers, is safe to show.
+    """Give `value`, or a copy of it, in which every text, at any depth of dataclasses and containers, is safe to show.
 
     With `one_line`, newlines and tabs become spaces as well, but in those fields that hold several lines by nature.
     """
@@ -85,13 +86,19 @@ def _scrub(value: Any, clean: Callable[[str], str], several: Callable[[str], str
         return clean(value)
     names = field_names(value)
     if names is not None:
-        return type(value)(
-            *(_scrub(getattr(value, name), several if name in _SEVERAL_LINES else clean, several) for name in names)
-        )
+        given = [getattr(value, name) for name in names]
+        made = [
+            _scrub(item, several if name in _SEVERAL_LINES else clean, several)
+            for name, item in zip(names, given, strict=True)
+        ]
+        return value if all(map(_is, given, made)) else type(value)(*made)
     if isinstance(value, dict):
-        return {
-            clean(key) if isinstance(key, str) else key: _scrub(item, clean, several) for key, item in value.items()
-        }
+        pairs = [
+            (clean(key) if isinstance(key, str) else key, _scrub(item, clean, several)) for key, item in value.items()
+        ]
+        same = all(key is old and item is value[old] for (key, item), old in zip(pairs, value, strict=True))
+        return value if same else dict(pairs)
     if isinstance(value, tuple | list):
-        return type(value)(_scrub(item, clean, several) for item in value)
+        made = [_scrub(item, clean, several) for item in value]
+        return value if all(map(_is, value, made)) else type(value)(made)
     return value

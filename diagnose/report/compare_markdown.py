@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from diagnose.report.clean import scrub
 from diagnose.report.compare_words import change_rows, difference_rows, ending, peak_rows, speed_rows
 from diagnose.report.markdown import escape, table
 from diagnose.report.model import Context
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.reason.compare.model import Comparison, Noticed

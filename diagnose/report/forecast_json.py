@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 from diagnose.report.clean import scrub
 from diagnose.report.json import plain, tool
 from diagnose.report.model import Context
+from diagnose.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diagnose.reason.forecast import Forecast

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from diagnose.report.clean import scrub
 from diagnose.report.layout import brief, cells, shorten, wrap
 from diagnose.report.model import Context
 from diagnose.report.page import Page
 from diagnose.report.words import place
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.reason.forecast import Forecast, Foretold

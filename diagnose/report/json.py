@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 from diagnose.report.clean import scrub
 from diagnose.report.model import Context
+from diagnose.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diagnose.reason.result import ConfigValue, Diagnosis, Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 _SENTENCE = Lazy(r"(.{12,}?[.:!?])\s+(?=[A-Z\[])", re.DOTALL)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from diagnose.report import words
 from diagnose.report.clean import relative, scrub
 from diagnose.report.model import Context
 from diagnose.report.words import place, ranks, speaker
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.read.model import Evidence

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from diagnose.report import words
 from diagnose.report.layout import brief, shorten, wrap
 from diagnose.report.page import Page, beside, widest
 from diagnose.report.words import place, ranks
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.reason.result import Check, Diagnosis, Fallout, Finding, Fix

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from diagnose.report import words
 from diagnose.report.clean import relative, scrub
 from diagnose.report.layout import cells, shorten, wrap
@@ -11,6 +9,7 @@ from diagnose.report.model import Context
 from diagnose.report.page import Page
 from diagnose.report.sections import also, attempts, causes, checks, fallout, fixes, inputs, limited, risks
 from diagnose.report.words import place, plural, restart, roots, run_line, size, tone
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.read.model import Evidence

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from diagnose.report.layout import columns, shorten, wrap
 from diagnose.report.page import Page
 from diagnose.report.words import place, plural, roots, ruled_out_fixes, size, speaker
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.reason.result import ConfigValue, Diagnosis, Finding

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
+from diagnose.packed import Packed, pack
 from diagnose.scan.engine import Needle, build_engine, restore_engine
 from diagnose.scan.model import Anchor
+from diagnose.typed import Any
 
 MIN_LITERAL = 4
 OFTEN = 500  # misfires of one literal
@@ -36,7 +37,7 @@ class Database:
             raise ValueError("two anchors have the same key")
         owners = _owners(self.anchors)
         self._found_needles: list[Needle] | None = list(owners)
-        self._owners = list(owners.values())
+        self._owners: Sequence[list[int]] = list(owners.values())
         self._engine = build_engine(self._needles, engine)
 
     @classmethod
@@ -57,14 +58,14 @@ class Database:
         database._quiet = frozenset()
         database._whole = frozenset()
         database._found_needles = None
-        database._owners = owners
+        database._owners = Packed(owners)
         database._engine = restore_engine(engine)
         return database
 
     def state(self) -> Any:
         """Return what `restored` needs, as values that `marshal` takes; None where the engine has none."""
         engine = self._engine.state()
-        return None if engine is None else (self._owners, engine)
+        return None if engine is None else (pack(self._owners), engine)
 
     def __reduce__(self) -> tuple[type[Database], tuple[tuple[Anchor, ...], str | None]]:
         return Database, (tuple(self.anchors), self._prefer)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
-from typing import Any, Protocol
 
 from diagnose.classes import dataclass
+from diagnose.typed import Any, Protocol
 
 NAMES = ("hyperscan", "aho-corasick", "plain")
 
@@ -78,8 +77,10 @@ def build_engine(
         return makers[prefer](needles, quiet, whole)
     if needles:
         for name in NAMES[:-1]:
-            with suppress(ImportError):
+            try:
                 return makers[name](needles, quiet, whole)
+            except ImportError:
+                continue
     return PlainEngine(needles, quiet)
 
 

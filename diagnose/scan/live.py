@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
 
 from diagnose.scan.block import Block
 from diagnose.scan.database import Database
@@ -12,6 +11,7 @@ from diagnose.scan.merge import Index, merged
 from diagnose.scan.model import ScanResult
 from diagnose.scan.sampler import Sampler
 from diagnose.scan.scan import CHUNK, Chunk, Pass, Pinned
+from diagnose.typed import Generic, TypeVar
 
 Meters = TypeVar("Meters")
 

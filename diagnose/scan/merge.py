@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Protocol
 
 from diagnose.scan.database import Database
 from diagnose.scan.model import Anchor, Found, Hit, ScanResult, Stretch
+from diagnose.typed import Protocol
 
 _NAMED = 5
 

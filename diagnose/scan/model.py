@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from diagnose.classes import dataclass, field
+from diagnose.typed import Protocol
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from typing import Any
 
+from diagnose.extension import extension_identity, load_extension
+from diagnose.packed import Packed, pack
 from diagnose.scan.engine import Needle, first_end
 from diagnose.scan.rarity import rare_end
+from diagnose.typed import Any
+
+_HYPERSCAN = ("hyperscan", "_hs_ext")
 
 # Of one entry of the database: the beginning that some literals share, up to where it is rare (empty for an expression
 # of an anchor's own); compare without regard to case; tell one place only; the needles, with their whole literals.
@@ -23,7 +27,7 @@ class HyperscanEngine:
     name = "hyperscan"
 
     def __init__(self, needles: Sequence[Needle], quiet: Collection[int] = (), whole: Collection[bytes] = ()) -> None:
-        import hyperscan
+        hyperscan = _hyperscan()
 
         self._misfires: Counter[bytes] = Counter()
         try:
@@ -33,11 +37,11 @@ class HyperscanEngine:
             # An expression that Hyperscan cannot read costs speed, not answers.
             parts = _parts([Needle(needle.values, needle.nocase) for needle in needles], quiet, whole)
             self._database = _compile(hyperscan, parts)
-        self._parts = list(parts.values())
+        self._parts: Sequence[_Part] = list(parts.values())
 
     def changed(self, quiet: Collection[int], whole: Collection[bytes]) -> HyperscanEngine | None:
         """As `Engine.changed`; where an entry is an expression of an anchor's own, everything must be built anew."""
-        import hyperscan
+        hyperscan = _hyperscan()
 
         if not all(begin for begin, *_ in self._parts):
             return None
@@ -54,25 +58,25 @@ class HyperscanEngine:
     @classmethod
     def restored(cls, state: Any) -> HyperscanEngine:
         """Build the engine from its `state`; raises where this machine's Hyperscan cannot use it."""
-        import hyperscan
+        hyperscan = _hyperscan()
 
-        version, parts, database = state
-        if version != _version(hyperscan):
-            raise ValueError("made by another version of hyperscan")
+        build, parts, database = state
+        if build != extension_identity(*_HYPERSCAN):
+            raise ValueError("made by another build of hyperscan")
         engine = cls.__new__(cls)
         engine._misfires = Counter()
-        engine._parts = parts
+        engine._parts = Packed(parts)
         engine._database = hyperscan.loadb(database, mode=hyperscan.HS_MODE_BLOCK)
         engine._database.scratch = hyperscan.Scratch(engine._database)
         return engine
 
     def state(self) -> Any:
         """Return what `restored` needs, as values that `marshal` takes; None where there is nothing to search for."""
-        import hyperscan
+        hyperscan = _hyperscan()
 
         if self._database is None:
             return None
-        return _version(hyperscan), self._parts, hyperscan.dumpb(self._database)
+        return extension_identity(*_HYPERSCAN), pack(self._parts), hyperscan.dumpb(self._database)
 
     @property
     def misfires(self) -> Counter[bytes]:
@@ -138,8 +142,8 @@ def _add_literal(parts: dict[Any, _Part], begin: bytes, nocase: bool, quiet: boo
     parts.setdefault(key, (begin, nocase, quiet, []))[3].append((number, literal))
 
 
-def _version(hyperscan: Any) -> str:
-    return str(hyperscan.__version__)
+def _hyperscan() -> Any:
+    return load_extension(*_HYPERSCAN)
 
 
 def _compile(hyperscan: Any, parts: Collection[tuple[bytes, bool, bool]]) -> Any:

@@ -6,11 +6,11 @@ What is found does not depend on who scans which part, so the outcome is the sam
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from diagnose.scan.model import Meter, Watcher
 from diagnose.scan.sampler import ALL_UP_TO, EAGER_UP_TO, ONE_IN, ONE_IN_FEW, TAIL
 from diagnose.scan.scan import CHUNK, Chunk, Seekable
+from diagnose.typed import Protocol
 
 PART = 64_000_000  # bytes of one part
 _REACH = 1024 * 1024  # bytes behind a border in which a line's end is looked for

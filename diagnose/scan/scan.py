@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from diagnose.classes import replace
 from diagnose.scan.block import Block
@@ -15,6 +14,7 @@ from diagnose.scan.merge import Index, merged
 from diagnose.scan.model import Anchor, Hit, Meter, ScanResult, Stretch, Watcher
 from diagnose.scan.sampler import ALL_UP_TO, Sampler
 from diagnose.scan.verifier import Verifier
+from diagnose.typed import Protocol
 
 CHUNK = 256 * 1024
 SETTLE_EVERY = 32_000_000

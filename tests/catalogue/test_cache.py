@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from diagnose.catalogue import assemble, load, shelf
+from diagnose import shelf
+from diagnose.catalogue import assemble, load
 from diagnose.catalogue.cache import SHIPPED, cache_path, pack, ship, store, unpack
 from diagnose.catalogue.layers import find_layers
-from diagnose.catalogue.shelf import KEEP
+from diagnose.shelf import KEEP
 
 
 @pytest.fixture
@@ -135,8 +136,8 @@ def test_pruned(packaged: Path, world: Path) -> None:
     folder = world / "cache" / "diagnose"
     folder.mkdir(parents=True)
     for number in range(40):
-        (folder / f"catalogue-{number:08x}.json").write_text("")
-        os.utime(folder / f"catalogue-{number:08x}.json", (number, number))
+        (folder / f"catalogue-{number:08x}.kept").write_text("")
+        os.utime(folder / f"catalogue-{number:08x}.kept", (number, number))
     load()
     assert len(list(folder.iterdir())) == KEEP
     assert Path(cache_path(find_layers())).exists()

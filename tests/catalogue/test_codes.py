@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from diagnose.catalogue import load
-from diagnose.catalogue.codes import find_code, is_code_table, read_codes
+from diagnose.catalogue.code_files import is_code_table, read_codes
+from diagnose.catalogue.codes import find_code
 from diagnose.catalogue.condition import Seen, evaluate
 from diagnose.catalogue.document import read_document
 from diagnose.catalogue.form import Report

@@ -17,7 +17,7 @@ import diagnose
 from diagnose.api import load_catalogue
 from diagnose.catalogue import compiled
 from diagnose.catalogue.compiled import Expressions
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 ROOT = Path(diagnose.__file__).parents[1]
 TEXTS = ("NCCL error 5: rank 17 of 64", "nccl", "", "a\nRank 3", "RANK 9 \u0130 x")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import click
+
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
+
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import click
+
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue, Pattern, Sample

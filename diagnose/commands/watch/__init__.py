@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import cast
 
 import click
+
+from diagnose.typed import cast
 
 _COMMANDS = ("slurm", "k8s")
 

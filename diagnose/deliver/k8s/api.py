@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import quote, urlencode
+
+from diagnose.typed import Any
 
 _TIMEOUT = 30.0  # seconds of one answer
 _LARGEST = 64 * 1024 * 1024  # bytes of one answer

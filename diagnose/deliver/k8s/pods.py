@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from diagnose.deliver.k8s.api import Cluster, KubernetesError
 from diagnose.deliver.task import Text
+from diagnose.typed import Any
 
 _LINES = 20_000  # of one log
 _BYTES = 4 * 1024 * 1024  # of one log

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from diagnose.classes import dataclass
+from diagnose.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

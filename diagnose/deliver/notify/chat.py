@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-from typing import TYPE_CHECKING
 
 from diagnose.deliver.notify.message import cut
 from diagnose.deliver.notify.webhook import SendError
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.deliver.notify.settings import Notifier

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
 
 from diagnose.classes import dataclass
 from diagnose.deliver.notify.letter import Letter
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from typing import TYPE_CHECKING
 
 from diagnose.classes import dataclass
 from diagnose.deliver.notify.fingerprint import fingerprint
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.deliver.model import Event

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from diagnose.report import words
 from diagnose.report.clean import flat, relative, safe, scrub
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.deliver.model import Event

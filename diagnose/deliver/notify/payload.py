@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 from diagnose import __version__
 from diagnose.deliver.notify.fingerprint import fingerprint
 from diagnose.report.json import as_dict
 from diagnose.report.model import Context
+from diagnose.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diagnose.deliver.model import Event

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
 
 from diagnose.deliver.model import Outcome
 from diagnose.deliver.notify import letter
@@ -14,6 +13,7 @@ from diagnose.deliver.notify.ledger import Ledger, default_path
 from diagnose.deliver.notify.settings import Notifier, read_notifiers
 from diagnose.deliver.notify.webhook import SendError, attempts
 from diagnose.deliver.redact import redact, redact_text
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.deliver.model import Event, NotifySettings

@@ -11,9 +11,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from diagnose import __version__
+from diagnose.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diagnose.deliver.notify.settings import Notifier

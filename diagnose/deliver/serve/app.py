@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -24,6 +23,7 @@ from diagnose.deliver.serve.pool import Pool
 from diagnose.deliver.serve.request import Wanted, about, alertmanager, cloud_events, log_key, own_form
 from diagnose.deliver.serve.settings import ServeSettings
 from diagnose.deliver.serve.store import FullError, Job, Store
+from diagnose.typed import Any
 
 _LOOK = 0.2  # seconds between two looks at a job that is waited for
 _LONGEST_WAIT = 60  # seconds

@@ -7,9 +7,9 @@ import os
 import pickle
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any
 
 from diagnose.classes import dataclass, field, replace
+from diagnose.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue

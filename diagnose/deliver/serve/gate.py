@@ -9,13 +9,13 @@ import hashlib
 import hmac
 import json
 from math import isfinite
-from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
 from diagnose.deliver.serve.guard import RefusedError
 from diagnose.deliver.serve.settings import ServeSettings, is_loopback
+from diagnose.typed import Any
 
 _BODY_TIME = 30.0  # seconds in which a body must have come
 _OPEN = frozenset(("/healthz",))

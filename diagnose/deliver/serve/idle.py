@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+
+from diagnose.typed import Any
 
 HEAD_TIME = 20.0  # seconds in which a request's head must have come, on a new connection or behind an answer
 

@@ -6,9 +6,8 @@ has failed; the recommendation decides whether they restart. Shapes as in nvidia
 
 from __future__ import annotations
 
-from typing import Any
-
 from diagnose.deliver.serve.store import Job
+from diagnose.typed import Any
 
 _ACTIONS = {"as_is": "RESTART", "after_fix": "STOP", "no": "STOP", "unknown": "UNKNOWN"}
 NAME = "diagnose"

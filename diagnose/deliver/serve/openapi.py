@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from diagnose import __version__
 from diagnose.data import data_folder
+from diagnose.typed import Any
 
 
 def document() -> dict[str, Any]:

@@ -13,12 +13,12 @@ import sys
 import threading
 import time
 import uuid
-from typing import Any
 
 from diagnose.deliver.redact import redact_text
 from diagnose.deliver.serve.child import Order
 from diagnose.deliver.serve.settings import ServeSettings
 from diagnose.deliver.serve.store import Job, Store
+from diagnose.typed import Any
 
 # The alarm ends it where the server was killed and can end it no more, before its lease is over.
 _BOOT = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diagnose.classes import dataclass, field
 from diagnose.deliver.redact import redact_text
 from diagnose.deliver.serve.guard import RefusedError, Roots
+from diagnose.typed import Any
 
 _EVENT = ("job_id", "name", "user", "cluster", "time", "state")
 _MOST_PATHS = 256

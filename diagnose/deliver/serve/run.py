@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from diagnose.deliver.serve.settings import ServeSettings, is_loopback
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import uvicorn

@@ -8,9 +8,9 @@ import sqlite3
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Any
 
 from diagnose.classes import dataclass
+from diagnose.typed import Any
 
 _WAIT = 20.0  # seconds to wait for another writer
 _ATTEMPTS = 3  # a request that ended its worker so often is given up

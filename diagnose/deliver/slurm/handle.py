@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from diagnose.deliver.model import Event
 from diagnose.deliver.settings import SlurmSettings
 from diagnose.deliver.slurm.filename import log_paths, related_logs
 from diagnose.deliver.slurm.job import Job
 from diagnose.deliver.task import Task, Text
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue

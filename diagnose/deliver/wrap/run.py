@@ -11,13 +11,13 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from diagnose.classes import dataclass
 from diagnose.deliver.wrap.process import FORWARDED, Ended, Job
 from diagnose.deliver.wrap.pump import Pump
 from diagnose.deliver.wrap.record import Recorder
 from diagnose.read.own import marked
+from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.deliver.model import Event

@@ -6,13 +6,13 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from diagnose.facts.series import Drift, LossMissing, Series, Shift, Spike, Stalls, Steady, Survey
 from diagnose.facts.trend.losses import jumps, vanished
 from diagnose.facts.trend.middle import all_positive, median
 from diagnose.facts.trend.steps import Course, course
 from diagnose.read.model import Evidence
+from diagnose.typed import TypeVar
 
 Show = Callable[[int], Evidence]  # the line of a point
 Start = Callable[[int], int]  # the offset of a point's line

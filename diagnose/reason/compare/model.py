@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from diagnose.classes import dataclass, field
 from diagnose.read.model import Evidence
 from diagnose.reason.result import ConfigValue, Finding, Verdict
+from diagnose.typed import Literal
 
 Outcome = Literal["both_ran", "both_failed", "fixed", "broke"]
 Direction = Literal["better", "worse", "no_difference"]

@@ -11,7 +11,7 @@ import pytest
 
 import diagnose
 from diagnose.catalogue.expression import Alt, Chars, Node, Repeat, Seq, parse
-from diagnose.read.lazy import Lazy
+from diagnose.lazy import Lazy
 
 
 def _everywhere() -> Iterator[tuple[str, Lazy]]:

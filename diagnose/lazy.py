@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+
+from diagnose.typed import Any
 
 _NOTHING: dict[str, Callable[[], Any]] = {
     "fullmatch": lambda: None,
