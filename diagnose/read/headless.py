@@ -40,6 +40,9 @@ def read_headless(text: Text, before: Line | None = None, limit: int = 120) -> l
         if begun.final is None or words.headless(line.body.strip()):  # what `repr` wrote ends with its line
             open_units[line.lane] = begun
     kept = [unit for unit in units if unit.final and (unit.frames or before is None)]
+    if before is None and units and len(units[-1].frames) > 1 and units[-1] in open_units.values():
+        units[-1].complete = False  # the log ends inside a traceback whose head is lost too
+        kept += [units[-1]] if units[-1].final is None else []
     places = {id(unit): at for at, unit in enumerate(kept)}
     return [as_traceback(text, unit, places) for unit in kept]
 

@@ -110,8 +110,8 @@ class Unit:
         indent = len(text) - len(said)
         if words.MARKERS.match(said):
             return Verdict.TAKEN
-        if indent == base + 2 and self.frames and (found := words.headless(said)):
-            self._base = indent  # a reporter indented all but the head
+        if base < indent <= base + 2 and self.frames and (found := words.headless(said)):
+            self._base = indent  # a reporter indented all but the head, or shortened what stands before the lines
             self.start_message(line, *found)
             return Verdict.TAKEN
         if indent > base and self.frames:

@@ -21,7 +21,9 @@ def category_of(unit: Traceback) -> str:
     said = words.LINKS.sub("", unit.message[:1000])
     if name in words.LOOKUPS:
         return _looked_up(unit, said)
-    if name in words.OF_CODE:
+    if name in words.OF_CODE or words.BARE_WORDS.search(said):
+        return "environment" if _at_import(unit) else "code"
+    if unit.frames and words.GENERATED.search(unit.frames[-1].file) and words.SHAPES.search(said):
         return "code"
     sure = _numbered(said) or _first(words.PLAIN_WORDS, (said,)) or _packaged(unit.type)
     place = sure or _first(words.PLACES, _places_of(unit))
@@ -36,6 +38,15 @@ def category_of(unit: Traceback) -> str:
     return _told(said) or "code"
 
 
+def _at_import(unit: Traceback) -> bool:
+    """Tell whether a library's module, or a class in it, fell over while it was imported: its releases do not fit."""
+    if not unit.frames or not words.LIBRARY.search(unit.frames[-1].file):
+        return False
+    above = unit.frames[-2] if len(unit.frames) > 1 else unit.frames[-1]
+    in_class = above.function == "<module>" and above.code.startswith("class ")
+    return unit.frames[-1].function == "<module>" or in_class
+
+
 def _numbered(said: str) -> str:
     found = words.NUMBER.search(said)
     category = words.NUMBERS.get(found[1], "") if found else ""
@@ -48,8 +59,9 @@ def _packaged(kind: str) -> str:
 
 def _looked_up(unit: Traceback, said: str) -> str:
     code = unit.frames[-1].code if unit.frames else ""
-    if words.TABLES.search(code):
-        return "environment" if words.LIBRARY.search(unit.frames[-1].file) else "config"
+    if table := words.TABLES.search(code):
+        listed = next((category for category in ("data", "config") if category in table[0].lower()), "")
+        return listed or ("environment" if "-packages" in unit.frames[-1].file else "config")
     return _first(words.LOOKED_IN, (code, said)) or _first(words.PLACES, _places_of(unit)) or "code"
 
 

@@ -135,7 +135,7 @@ PLAIN_WORDS = _table((
     )),
     ("cuda-error", (
         r"\bcu(?:blas|dnn|solver|sparse|fft)\w*\b",
-        r"\b(?:cuda|hip) error\b|\billegal memory access\b",
+        r"\b(?:cuda|hip|npu function) error\b|\billegal memory access\b",
     )),
     ("environment", (
         r"\b(?:pip|pip3|conda|mamba|apt|apt-get|uv) (?:install|add)\b",
@@ -196,12 +196,12 @@ PLACES = _table((
         r"/dist_checkpointing/",
         r"serialization\.py",
         r"/safetensors/", r"state_dict\w*\.py",
-        r" in (?:load_state_dict|_?load_checkpoint\w*|_?save_checkpoint\w*|load_pretrained\w*|"
+        r" in (?:load_state_dict|_load_\w+|_?load_checkpoint\w*|_?save_checkpoint\w*|load_pretrained\w*|"
         r"_?resume\w*|save_pretrained)$",
     )),
     ("data", (
         r"(?<=[\w.-])/data(?:sets?|loaders?)?/(?:[^/\s]+/){0,2}[^/\s]+\.py\b",
-        r"data(?:set|loader|_loader|_utils|module)?s?\.py", r"dataset\w*\.py", r"data_\w+\.py",
+        r"data(?:set|loader|_loader|_utils|module)?s?\.py", r"dataset\w*\.py", r"data_(?!parallel)\w+\.py",
         r"/loader\.py",
         r"/(?:webdataset|wids|litdata|streaming)/",
         r"/PIL/",
@@ -227,7 +227,9 @@ PLACES = _table((
     )),
 ))  # fmt: skip
 # Checkpointing of activations has nothing to do with checkpoints; an import is placed by who asks for it.
-NO_PLACE = Lazy(r"/torch/utils/checkpoint\.py|/activation_checkpointing/|/importlib/|<frozen |in checkpoint$")
+NO_PLACE = Lazy(
+    r"/torch/utils/checkpoint\.py|/activation_checkpointing/|/importlib/|/jax/_src/|<frozen |in checkpoint$"
+)
 
 # What the words of an error that somebody raised on purpose are about: counts where no place tells.
 TELLING_WORDS = _table((
@@ -281,6 +283,7 @@ ABSENT_FILES = _table((
 LINKS = Lazy(r"\bhttps?://\S+")
 PATH = Lazy(r"[\w.~-]*/[\w./~-]+|\b[\w-]+\.(?:json|ya?ml|toml|txt|cfg|ini)\b")
 SHAPES = Lazy(r"(?i)\b(?:shapes?|dimensions?|dims?|sizes?|tensors?|dtypes?|broadcast|rank \d tensor|mat1)\b")
+GENERATED = Lazy(r"/torchinductor_\w+/")  # code that a compiler wrote: what it is given is the program's
 # What an assertion without words asks for stands on its line.
 ASSERTED = _table((
     ("storage", (r"assert .{0,80}\b(?:exists|isfile|isdir|is_file|is_dir)\(",)),
@@ -305,6 +308,9 @@ LOOKED_IN = _table((
         r"\b(?:\.\w+)*\[",
     )),
 ), re.IGNORECASE)  # fmt: skip
+BARE_WORDS = Lazy(
+    r"unexpected keyword argument|positional arguments?\b|has no attribute|is not (?:callable|subscriptable|defined)"
+)
 OF_CODE = ("AttributeError", "NameError", "TypeError", "UnboundLocalError", "ZeroDivisionError")
 TABLES = Lazy(r"\b_?[A-Z][A-Z0-9_]{3,}\[")  # a constant that lists what a release knows
 # Where layers compute, words like tokens or labels are the names of tensors.

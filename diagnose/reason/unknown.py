@@ -9,7 +9,7 @@ from itertools import islice
 from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
 from diagnose.lazy import Lazy
-from diagnose.read.model import Evidence, Frame
+from diagnose.read.model import Evidence, Frame, Traceback
 from diagnose.reason import words
 from diagnose.reason.incident import Group, Incident
 from diagnose.reason.kind import category_of
@@ -20,6 +20,7 @@ _BARE = (
     "AttributeError", "IndentationError", "IndexError", "KeyError", "NameError", "RecursionError", "SyntaxError",
     "TabError", "TypeError", "UnboundLocalError",
 )  # fmt: skip
+_FAILED = Lazy(r"(?i)\b(?:error|critical|fatal|fail(?:ed|ure)?|crash(?:ed)?|exception)\b[^:]{0,120}: ?\S.{8}")
 _WORDS = 12  # last lines that are told of a failure that nothing explains
 _FRAMEWORK = Lazy(r"(?i)/(?:megatron|nemo|transformer_engine|deepspeed|lightning)(?:[-_][^/]*)?/")
 
@@ -83,11 +84,14 @@ def place_bare(finding: Finding, incident: Incident) -> Finding:
 def cut_exception(record: SourceRecord) -> Finding:
     """Write the finding of a log that ends inside a traceback: where it was raised is all that it tells."""
     unit = record.tracebacks[-1]
-    last = next((line for line in record.tail if line.line == unit.lines[1]), unit.final)
+    announced = _announced(record, unit)
+    inside = [line for line in record.tail if unit.head.line < line.line <= unit.lines[1]]
+    last = next((line for line in reversed(inside) if line.text.strip(" ^~")), unit.final)
     frame = unit.frames[-1]
     code = f": {frame.code.strip()[:200]}" if frame.code else ""
     where = f"{frame.file}:{frame.line}, in {frame.function}"
-    category = category_of(unit)
+    category = category_of(replace(unit, message=announced.text) if announced else unit)
+    said = f"{words.clipped(announced.text.strip(), 200)}; the" if announced else "the"
     return Finding(
         pattern="unknown-exception",
         title=f"The log ends inside a traceback, at {where}"[:300],
@@ -95,13 +99,19 @@ def cut_exception(record: SourceRecord) -> Finding:
         role="root",
         confidence="low",
         why=f"The line with the exception itself is missing. Its place suggests {category}.",
-        evidence=(last,),
-        summary=f"Unknown failure: the log ends inside a traceback, at {where}{code}",
+        evidence=(announced, last) if announced else (last,),
+        summary=f"Unknown failure: {said} log ends inside a traceback, at {where}{code}",
         captures={"frame": where},
         causes=(Cause("not-known", "The log was cut before the exception's own words.", "possible"),),
         checks=(Check("last-frame", "Where was it raised?", "unknown", f"{where}{code}"),),
         fixes=(Fix("whole-log", 1, "Look for the rest of the traceback in the log of that process.", state="unknown"),),
     )
+
+
+def _announced(record: SourceRecord, unit: Traceback) -> Evidence | None:
+    """Return the logger's line above a traceback that says what failed; None without one."""
+    near = [line for line in record.tail if unit.head.line - 3 <= line.line < unit.head.line and line.text.strip()]
+    return near[-1] if near and _FAILED.search(near[-1].text) else None
 
 
 def _sentence(shown: str, where: str, evidence: Evidence) -> str:

@@ -17,6 +17,9 @@ from tests.read.reading import tracebacks_of
         "frame #3: <unknown function> + 0x1",
         "srun: error: node-1: task 0: Exited with exit code 1",
         "CUDA kernel errors might be asynchronously reported at some other API call",
+        "[ERROR] 2024-05-21-11:57:54 (PID:927000, Device:3, RankID:3) ERR02200 DIST call hccl api failed.",
+        "EJ0001: 2024-05-21-11:57:54.167.645 Failed to initialize the HCCP process.",
+        "        Solution: Wait for 10s after killing the last training process and try again.",
     ],
 )
 def test_last_words(line: str) -> None:

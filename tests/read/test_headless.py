@@ -29,6 +29,21 @@ def test_frames_that_are_left() -> None:
     assert [(frame.function, frame.code) for frame in found.frames] == [("forward", 'raise ValueError("no")')]
 
 
+def test_shortened_indentation() -> None:
+    """Frames whose indentation a page shortened to one blank are read, and the last line with them."""
+    log = 'File "/opt/model.py", line 12, in forward\n go()\n File "/opt/net.py", line 3, in go\n run()\n OSError: no\n'
+    (found,) = headless(log)
+    assert (found.type, [frame.function for frame in found.frames]) == ("OSError", ["forward", "go"])
+
+
+def test_neither_head_nor_end() -> None:
+    """Frames with which a log ends are an exception that is cut off at both ends; a single one says nothing."""
+    log = '  File "/opt/model.py", line 12, in forward\n    go()\n  File "/opt/net.py", line 3, in go\n    run()\n'
+    (found,) = headless(log)
+    assert (found.type, len(found.frames), found.complete) == ("", 2, False)
+    assert headless("".join(log.splitlines(keepends=True)[:2])) == []
+
+
 def test_message_of_several_lines() -> None:
     """Lines below belong to the message, indented or not."""
     log = "RuntimeError: Error(s) in loading state_dict for Net:\nsize mismatch for a.weight: copying a param\n"
@@ -91,8 +106,8 @@ def test_original_traceback_whose_carrier_lost_its_head() -> None:
     st.lists(st.sampled_from(['File "a.py", line 1, in f', "  x = 1", "ValueError: a", "", "> b", "[rank1]: c", "│"]))
 )
 def test_any_lines(lines: list[str]) -> None:
-    """Any mixture of such lines is read without an error, and every exception has its type."""
-    assert all(found.type for found in headless("\n".join(lines) + "\n"))
+    """Any mixture of such lines is read without an error, and every exception has its type, or is cut."""
+    assert all(found.type or not found.complete for found in headless("\n".join(lines) + "\n"))
 
 
 def test_repr_at_the_end() -> None:

@@ -64,6 +64,7 @@ def test_by_type_and_words(said: str, category: str) -> None:
         (f"{TORCH}/utils/checkpoint.py", "checkpoint", "code"),
         ("/workspace/dist_checkpointing/core.py", "load", "checkpoint"),
         (f"{TORCH}/_inductor/lowering.py", "lower", "compile"),
+        (f"{TORCH}/nn/parallel/data_parallel.py", "forward", "code"),
         ("C:\\lib\\site-packages\\datasets\\load.py", "load", "data"),
     ],
 )
@@ -86,12 +87,22 @@ def test_in_a_layer() -> None:
         ('width = cfg.model["width"]', "config"),
         ('weight = state_dict["lm_head.weight"]', "checkpoint"),
         ("kind = MODEL_KINDS[name]", "config"),
+        ("layout = DATASET_CONFIGS[name]", "data"),
         ('seen = index["a"]', "code"),
     ],
 )
 def test_by_what_was_looked_into(code: str, category: str) -> None:
     """A key that is not there is missing in what the line looked into."""
     assert placed("KeyError: 'a'", ("/workspace/train.py", "main", code)) == category
+
+
+def test_while_a_library_is_imported() -> None:
+    """What falls over in a library's module or class body, while it is imported, does not fit the others."""
+    said = "AttributeError: type object 'Mesh' has no attribute 'Mesh'"
+    module = (f"{TORCH}/parallel.py", "<module>", "class Parallel:")
+    assert placed(said, MAIN, module, (f"{TORCH}/parallel.py", "Parallel", "mesh: Mesh.Mesh = None")) == "environment"
+    assert placed(said, MAIN, (f"{TORCH}/parallel.py", "<module>", "mesh = Mesh.Mesh")) == "environment"
+    assert placed(said, MAIN, (f"{TORCH}/parallel.py", "run", "mesh = Mesh.Mesh")) == "code"
 
 
 def test_assertion_without_words() -> None:
@@ -166,6 +177,11 @@ def test_names_listed_below_the_error(diagnose_logs: Diagnose) -> None:
 
 
 def test_critical_and_cut(diagnose_logs: Diagnose) -> None:
-    """A traceback that a logger printed as critical, and that the log's end cut off, is no success."""
-    log = "[2026-01-31 07:33:45][engine][CRITICAL] - " + HEAD + '  File "/workspace/net.py", line 7, in run\n    go()\n'
-    assert diagnose_logs({"train.log": log}).verdict == "unknown"
+    """What a logger says above a traceback that the log's end cut off is the failure; carets under code are not."""
+    cut = "[2026-01-31 07:33:45][engine][CRITICAL] - " + HEAD + '  File "/workspace/net.py", line 7, in run\n    go()\n'
+    said = "[2026-01-31 07:33:45][engine][CRITICAL] - training crashed: the frob is out of tune\n"
+    for log, shown in ((cut + "    ^^^^\n", "    go()\n"), (said + cut, said)):
+        diagnosis = diagnose_logs({"train.log": log})
+        assert diagnosis.verdict == "unknown"
+        assert diagnosis.root_cause is not None
+        assert diagnosis.root_cause.evidence[0].text == shown.rstrip("\n")
