@@ -8,9 +8,10 @@ from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Traceback
 
 _DYING = Lazy(
-    r"\s{4}|\s*(?:wandb: |\[?[EWF]\d* |\[[EWF]\d{4} |terminate called|what\(\):|frame #|Exception raised|srun: |slurmstepd: "
-    r"|CUDA kernel errors|For debugging|Compile with|warnings?\.warn|\S{1,300}: \w*Warning: |Aborted"
-    r"|The above exception|During handling|\S{1,200}/resource_tracker\.py|\[(?:ERROR|FATAL|CRITICAL)\]|E[A-Z]\d{4}: )"
+    r"\s{4}|\s*(?:wandb: |\[?[EWF]\d* |\[[EWF]\d{4} |terminate called|what\(\):|frame #|Exception raised"
+    r"|srun: |slurmstepd: |CUDA kernel errors|For debugging|Compile with|warnings?\.warn|\S{1,300}: \w*Warning: "
+    r"|Aborted|The above exception|During handling|\S{1,200}/resource_tracker\.py"
+    r"|\[(?:ERROR|FATAL|CRITICAL)\]|E[A-Z]\d{4}: )"
 )
 
 
