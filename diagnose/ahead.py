@@ -91,6 +91,8 @@ def look_ahead(asked: dict[str, Any], kept: Callable[[], None]) -> Ahead | None:
     try:
         status = os.stat(paths[0])
         if stat.S_ISREG(status.st_mode) and LEAST <= status.st_size <= MOST and len(os.sched_getaffinity(0)) > 1:
+            import diagnose.facts.numbers  # noqa: F401 both processes need it: it is loaded once, before they part
+
             return Ahead(paths[0], metrics, kept)
     except (OSError, ValueError, AttributeError):
         pass

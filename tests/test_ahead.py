@@ -45,8 +45,8 @@ def log(tmp_path: Path) -> Path:
             "[rank3]: Traceback (most recent call last):\n"
             '[rank3]:   File "/workspace/train.py", line 12, in <module>\n[rank3]:     step()\n'
             "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 320.00 MiB. GPU 3 has a total "
-            "capacity of 79.10 GiB of which 100.00 MiB is free. Of the allocated memory 66.10 GiB is allocated by PyTorch, "
-            "and 11.90 GiB is reserved by PyTorch but unallocated.\n"
+            "capacity of 79.10 GiB of which 100.00 MiB is free. Of the allocated memory 66.10 GiB is allocated by "
+            "PyTorch, and 11.90 GiB is reserved by PyTorch but unallocated.\n"
         )
     return path
 

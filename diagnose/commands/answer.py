@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from diagnose.commands.errors import CommandError, warn
 from diagnose.reason.result import TROUBLED
-from diagnose.report import RENDERERS
+from diagnose.report import renderer
 from diagnose.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def answer(
     catalogue = load(extra=patterns)
     warn(catalogue.troubles)
     inputs = given(paths)
+    render = renderer(form)  # loaded while another process may read numbers
     try:
         diagnosis = api.diagnose(
             inputs,
@@ -76,6 +77,6 @@ def answer(
 
         diagnosis = masked(diagnosis)
     how = context(catalogue, output=output, no_color=no_color, quiet=quiet, verbose=verbose)
-    write(RENDERERS[form](diagnosis, how), output, [*inputs, *filter(None, (config, env, baseline))])
+    write(render(diagnosis, how), output, [*inputs, *filter(None, (config, env, baseline))])
     EXPRESSIONS.save()
     return 1 if exit_code and diagnosis.verdict in TROUBLED else 0

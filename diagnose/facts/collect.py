@@ -94,12 +94,16 @@ def collect(
         else:
             result = scan(stream, index, probe.database, sampled, always, most, FEW if brief else None)
         text = Text(stream, index, source)
-        numbers = ahead.numbers(stream) if ahead is not None and waiting else None
-        if waiting and numbers is None:  # the other process died
-            again = scan(stream, LineIndex(), Database(()), sampled, always, most)
-            result.sampled = again.sampled
-        if numbers is None:
-            numbers = numbers_of(meters, source, text, text.existed, sampled=result.sampled, brief=brief)
+
+        def numbers() -> Numbers:
+            if ahead is not None and waiting:
+                found = ahead.numbers(stream)
+                if found is not None:
+                    return found
+                # The other process died, or read another state of the file.
+                result.sampled = scan(stream, LineIndex(), Database(()), sampled, always, most).sampled
+            return numbers_of(meters, source, text, text.existed, sampled=result.sampled, brief=brief)
+
         record = record_of(source, probe, result, text, numbers, text.existed, brief=brief)
         return told.placed(record) if told else record
 
@@ -109,20 +113,17 @@ def record_of(
     probe: Probe,
     result: ScanResult,
     text: Text,
-    numbers: Numbers,
+    numbers: Callable[[], Numbers],
     modified: float | None,
     *,
     brief: bool = False,
 ) -> SourceRecord:
-    """Look closer at a source that was scanned: `result` and `numbers` say what was found, `text` gives its lines.
+    """Look closer at a source that was scanned: `result` says what was found, `text` gives its lines.
 
-    `modified` is a time close to its last line, in seconds since the epoch.
+    `numbers` is asked last, for it may have to wait; `modified` is a time close to the last line, in seconds since the
+    epoch.
     """
-    record = _Collector(source, probe, result, text, numbers, modified, brief=brief).record()
-    if numbers.voices is not None:
-        record.voices, record.held = numbers.voices, numbers.held
-    record.surveys = numbers.surveys
-    return record
+    return _Collector(source, probe, result, text, modified, brief=brief).record(numbers)
 
 
 class _Collector:
@@ -134,7 +135,6 @@ class _Collector:
         probe: Probe,
         result: ScanResult,
         text: Text,
-        numbers: Numbers,
         modified: float | None,
         *,
         brief: bool,
@@ -144,7 +144,6 @@ class _Collector:
         self._probe = probe
         self._result = result
         self._text = text
-        self._numbers = numbers
         self._modified = modified
         heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == TRACEBACK]
         heads = [head for head in heads if not is_data(head.body) and not is_own(head.text)]
@@ -160,7 +159,7 @@ class _Collector:
         self._tracebacks = [*above, *shifted]
         self._finder = EventFinder(probe, text, self._tracebacks, piece, modified, self._again)
 
-    def record(self) -> SourceRecord:
+    def record(self, numbers: Callable[[], Numbers]) -> SourceRecord:
         source, result = self._source, self._result
         record = SourceRecord(
             path=source.path,
@@ -175,12 +174,15 @@ class _Collector:
             problems=list(result.problems),
             tracebacks=self._tracebacks,
             cut=result.cut,
-            sampled=self._numbers.sampled,
         )
         record.events = self._finder.events(result.hits)
         record.counts = self._counts()
         record.observations = self._observations()
-        record.steps = self._steps()
+        told = numbers()
+        record.sampled, record.surveys = told.sampled, told.surveys
+        if told.voices is not None:
+            record.voices, record.held = told.voices, told.held
+        record.steps = self._steps(told.steps)
         tail = self._text.last(TAIL)
         record.tail = [self._text.evidence(line) for line in tail if line.body.strip()]
         self._who_and_when(record, tail)
@@ -239,8 +241,8 @@ class _Collector:
         for hit in hits:
             yield readers[hit.key], self._text.line_at(hit.start, at=hit.at, number=hit.number)
 
-    def _steps(self) -> list[Step]:
-        steps = [step for step in self._numbers.steps if not is_own(step.evidence.text)]
+    def _steps(self, read: Sequence[Step]) -> list[Step]:
+        steps = [step for step in read if not is_own(step.evidence.text)]
         for reader, line in self._read_with(STEP_READERS):
             steps.extend(reader.read(self._text, line))
         return sorted(steps, key=lambda step: step.start)

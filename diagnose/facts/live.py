@@ -81,7 +81,7 @@ class LiveSource:
             result, meters = self._scan.result(index)
             text = Text(self._stream, index, self.source)
             existed = text.existed
-            numbers = numbers_of(meters, self.source, text, existed, sampled=result.sampled, brief=self._brief)
+            numbers = partial(numbers_of, meters, self.source, text, existed, sampled=result.sampled, brief=self._brief)
             self._record = record_of(self.source, self._probe, result, text, numbers, existed, brief=self._brief)
             self._told = state
         return self._record
