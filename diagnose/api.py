@@ -13,8 +13,9 @@ from diagnose.typed import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from diagnose.facts.collect import Metrics
+    from diagnose.ahead import Ahead
     from diagnose.facts.many import Progress
+    from diagnose.facts.numbers import Metrics
     from diagnose.facts.probe import Probe
     from diagnose.reason.compare import Comparison
     from diagnose.reason.forecast import Forecast
@@ -38,6 +39,7 @@ def diagnose(
     metrics: Metrics = "sampled",
     jobs: int | None = None,
     progress: Progress | None = None,
+    ahead: Ahead | None = None,
 ) -> Diagnosis:
     """Diagnose a job from what it left behind.
 
@@ -47,7 +49,7 @@ def diagnose(
     further sources that lie in no file (see `Source.content`); `golden`, the TFLOP/s/GPU that the run should reach;
     `baseline`, the log of a good run, for its speed and for what it printed; `regression`, percent below either from
     which on the run is degraded; `metrics`, "all" iteration lines, those of a sample of large logs ("sampled"), or
-    "off"; `jobs` and `progress` as in `collect_all`.
+    "off"; `jobs`, `progress` and `ahead` as in `collect_all`.
 
     Raises ConfigFileError where `config`, `env` or a setting cannot be read, and BaselineError where `baseline` cannot.
     Inputs that cannot be read do not raise: they stand in the result's inputs.
@@ -60,7 +62,14 @@ def diagnose(
     sources, problems = find_sources([str(path) for path in paths])
     reference = reference_of(golden, baseline, regression, catalogue, engine)
     records = collect_all(
-        [*sources, *extra], catalogue, engine=engine, stdin=stdin, metrics=metrics, jobs=jobs, progress=progress
+        [*sources, *extra],
+        catalogue,
+        engine=engine,
+        stdin=stdin,
+        metrics=metrics,
+        jobs=jobs,
+        progress=progress,
+        ahead=ahead,
     )
     diagnosis = reason(records, catalogue, given=given, problems=problems, reference=reference)
     return with_news(diagnosis, sources, baseline)
@@ -199,17 +208,19 @@ def collect_all(
     metrics: Metrics = "sampled",
     jobs: int | None = None,
     progress: Progress | None = None,
+    ahead: Ahead | None = None,
 ) -> list[SourceRecord]:
     """Scan every source and return the records in the same order; they are the same with any number of processes.
 
     Arguments, beside those of `diagnose`: `jobs`, how many processes read, None for one a processor (at most eight)
-    where there is much to read; `progress`, called with the bytes that were read and those in all.
+    where there is much to read; `progress`, called with the bytes that were read and those in all; `ahead`, a process
+    that reads the numbers of the only source already.
     """
     from diagnose.facts.many import collect_many
     from diagnose.facts.probe import prepare
 
     probe = prepare(catalogue, engine=engine)
-    return collect_many(sources, probe, jobs=jobs, stdin=stdin, metrics=metrics, progress=progress)
+    return collect_many(sources, probe, jobs=jobs, stdin=stdin, metrics=metrics, progress=progress, ahead=ahead)
 
 
 def match_text(text: str, catalogue: Catalogue, *, probe: Probe | None = None) -> list[Event]:

@@ -38,7 +38,7 @@ class _Lazy:
         return _NOTHING[name]()
 
     def _compile(self) -> re.Pattern[Any]:
-        from diagnose.catalogue.compiled import EXPRESSIONS
+        from diagnose.expressions import EXPRESSIONS
 
         compiled = EXPRESSIONS.standard(self.pattern, self.flags)
         self.fullmatch = compiled.fullmatch

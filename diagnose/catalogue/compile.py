@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.catalogue.model import Alternative
+from diagnose.expressions import EXPRESSIONS
 from diagnose.lazy import Lazy
 from diagnose.typed import TYPE_CHECKING
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.catalogue.version import Version
 from diagnose.classes import dataclass, field
+from diagnose.expressions import EXPRESSIONS
 from diagnose.typed import Any, Protocol
 
 NAMESPACES = ("config", "env", "capture", "let", "check", "run", "memory", "before", "after", "change")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from diagnose import __version__
-from diagnose.modules import install
+from diagnose.modules import Modules, install
 
 __all__ = ["entry", "main"]
 
@@ -16,10 +16,11 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _GARBAGE = (100_000, 50, 100)  # a short run makes few cycles; looking for them costs a tenth of the start
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, *, modules: Modules | None = None) -> int:
     """Run the command line and give its exit code.
 
-    `arguments` come without the program's name; None takes those of the process.
+    `arguments` come without the program's name; None takes those of the process. `modules` are there where this process
+    is the program: it may start another that works ahead.
     """
     gc.set_threshold(*_GARBAGE)
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -29,24 +30,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     from diagnose.commands.plain import plain
 
+    ahead = None
     try:
         known = plain(given)
         if known is None:
             from diagnose.commands.group import run
 
             return run(given)
+        if modules is not None:
+            from diagnose.ahead import look_ahead
+
+            ahead = look_ahead(known, modules.keep)
         from diagnose.commands.answer import answer
         from diagnose.commands.errors import guarded
 
-        return guarded(lambda: answer(**known))
+        return guarded(lambda: answer(**known, ahead=ahead))
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        if ahead is not None:
+            ahead.close()
 
 
 def entry() -> int:
     """Be the program: run the process's command line and give its exit code, or leave with it."""
     modules = install() if sys.argv[1:] != ["--version"] else None
-    code = main()
+    code = main(modules=modules)
     if "click" in sys.modules or modules is None:
         return code
     modules.keep()

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 from diagnose.commands.errors import CommandError, warn
 from diagnose.reason.result import TROUBLED
-from diagnose.report import RENDERERS
-from diagnose.typed import Literal
+from diagnose.report import renderer
+from diagnose.typed import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from diagnose.ahead import Ahead
 
 REGRESSION = 5.0  # percent
 
@@ -31,23 +34,26 @@ def answer(
     no_color: bool = False,
     quiet: bool = False,
     verbose: bool = False,
+    ahead: Ahead | None = None,
 ) -> int:
-    """Diagnose the paths, print the report and return the exit code; the arguments are the command's options.
+    """Diagnose the paths, print the report and return the exit code; the arguments are the command's options, and
+    `ahead` as in `diagnose.api`.
 
     Raises CommandError where nothing can be read or written.
     """
     from diagnose import api
     from diagnose.catalogue import load
-    from diagnose.catalogue.compiled import EXPRESSIONS
     from diagnose.commands.inputs import given, require_readable
     from diagnose.commands.output import context, write
     from diagnose.commands.progress import meter
+    from diagnose.expressions import EXPRESSIONS
     from diagnose.facts.errors import ConfigFileError
     from diagnose.reason.slow import BaselineError
 
     catalogue = load(extra=patterns)
     warn(catalogue.troubles)
     inputs = given(paths)
+    render = renderer(form)  # loaded while another process may read numbers
     try:
         diagnosis = api.diagnose(
             inputs,
@@ -61,6 +67,7 @@ def answer(
             metrics=metrics,
             jobs=jobs,
             progress=meter(),
+            ahead=ahead,
         )
     except (ConfigFileError, BaselineError) as error:
         raise CommandError(str(error), 3) from error
@@ -70,6 +77,6 @@ def answer(
 
         diagnosis = masked(diagnosis)
     how = context(catalogue, output=output, no_color=no_color, quiet=quiet, verbose=verbose)
-    write(RENDERERS[form](diagnosis, how), output, [*inputs, *filter(None, (config, env, baseline))])
+    write(render(diagnosis, how), output, [*inputs, *filter(None, (config, env, baseline))])
     EXPRESSIONS.save()
     return 1 if exit_code and diagnosis.verdict in TROUBLED else 0

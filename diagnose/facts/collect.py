@@ -5,42 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
 
-from diagnose.classes import dataclass, field, replace
+from diagnose.classes import replace
 from diagnose.facts.data_line import is_data
 from diagnose.facts.dying import is_dying
 from diagnose.facts.events import TAIL, EventFinder
 from diagnose.facts.model import Event, Observation, SourceRecord, Step
 from diagnose.facts.moment import moment_of
+from diagnose.facts.numbers import Meters, Metrics, Numbers, numbers_of
 from diagnose.facts.probe import HEADS, TRACEBACK, Probe, prepare
-from diagnose.facts.progress import ProgressMeter
 from diagnose.facts.reader import Reader
 from diagnose.facts.readers import READERS, STEP_READERS
-from diagnose.facts.series_meter import SeriesMeter
-from diagnose.facts.surveys import surveys_of
 from diagnose.facts.versions import versions_in
-from diagnose.facts.voices import VoiceMeter, voices_of
 from diagnose.read import Kind, Line, LineIndex, Source, Text, Traceback, open_stream, read_headless, read_tracebacks
 from diagnose.read.exceptions import CAUSE, CONTEXT
 from diagnose.read.own import is_own
 from diagnose.scan import (
     ALL_UP_TO,
     PART,
+    Database,
     Hit,
-    Meter,
     ScanResult,
     Stretch,
-    Watcher,
     merged,
     parts_of,
     read_meters,
     scan,
     scan_stretch,
 )
-from diagnose.typed import BinaryIO, Literal, TypeVar
+from diagnose.typed import TYPE_CHECKING, BinaryIO, TypeVar
+
+if TYPE_CHECKING:
+    from diagnose.ahead import Ahead
 
 __all__ = ["FEW", "LARGE", "Meters", "Metrics", "Probe", "collect", "prepare", "record_of"]
 
-Metrics = Literal["all", "sampled", "off"]
 _HEAD = HEADS[0].decode()
 _LEADS_ON = (CAUSE, CONTEXT)  # what an exception led to follows, even where its head was cut out
 _Read = TypeVar("_Read")
@@ -49,23 +47,6 @@ _HEAD_LINES, _HEAD_FEW = 60, 15  # lines at the beginning in which its speakers,
 LARGE = 2 * PART  # bytes of a file that is scanned in parts
 _ABOVE = 3  # lines before a traceback of which one may tell its time
 _TALK = 4  # lines after a traceback that are looked at to see whether its speaker went on
-
-
-@dataclass(slots=True)
-class Meters:
-    """Who reads numbers and speakers off one source while it is scanned."""
-
-    progress: ProgressMeter = field(default_factory=ProgressMeter)
-    voices: VoiceMeter = field(default_factory=VoiceMeter)
-    series: SeriesMeter = field(default_factory=SeriesMeter)
-
-    def sampled(self, metrics: Metrics) -> Sequence[Meter]:
-        """Return those that see a sample of a large source."""
-        return (self.progress, self.voices, self.series) if metrics == "sampled" else (self.progress, self.voices)
-
-    def always(self, metrics: Metrics) -> Sequence[Watcher]:
-        """Return those that see all of it."""
-        return (self.series,) if metrics == "all" else ()
 
 
 def collect(
@@ -77,13 +58,14 @@ def collect(
     scanned: Callable[[], Sequence[Stretch]] | None = None,
     most: int = ALL_UP_TO,
     brief: bool = False,
+    ahead: Ahead | None = None,
 ) -> SourceRecord:
     """Read one source and return its record; what could not be read stands in its problems.
 
     `metrics` says how much of the iteration lines' numbers is read: "all" of them, those of a sample of a large source,
     or none ("off"). `scanned` gives the parts of a large file where others scan them; `most` is the number of bytes up
     to which the numbers of a source are read whole; `brief` reads only a few of the facts that are printed again and
-    again, for one of very many sources that say the same.
+    again, for one of very many sources that say the same; `ahead` may have read the numbers of this source meanwhile.
     """
     if source.kind is Kind.FLIGHT_RECORDER:
         from diagnose.facts.flight_recorder import read_flight_recorder
@@ -101,15 +83,28 @@ def collect(
     with open_stream(told.source if told else source, stdin=stdin) as stream:
         index, meters = LineIndex(), Meters()
         sampled, always = meters.sampled(metrics), meters.always(metrics)
+        waiting = ahead is not None and ahead.reads(stream)
         if stream.seekable and stream.size > LARGE:
             left_out = read_meters(stream, sampled, always)
             parts = scanned() if scanned else [scan_stretch(stream, probe.database, *part) for part in parts_of(stream)]
             result = merged(parts, index, probe.database)
             result.sampled = left_out
+        elif waiting:
+            result = scan(stream, index, probe.database)
         else:
             result = scan(stream, index, probe.database, sampled, always, most, FEW if brief else None)
         text = Text(stream, index, source)
-        record = record_of(source, probe, result, text, meters, text.existed, brief=brief)
+
+        def numbers() -> Numbers:
+            if ahead is not None and waiting:
+                found = ahead.numbers(stream)
+                if found is not None:
+                    return found
+                # The other process died, or read another state of the file.
+                result.sampled = scan(stream, LineIndex(), Database(()), sampled, always, most).sampled
+            return numbers_of(meters, source, text, text.existed, sampled=result.sampled, brief=brief)
+
+        record = record_of(source, probe, result, text, numbers, text.existed, brief=brief)
         return told.placed(record) if told else record
 
 
@@ -118,21 +113,17 @@ def record_of(
     probe: Probe,
     result: ScanResult,
     text: Text,
-    meters: Meters,
+    numbers: Callable[[], Numbers],
     modified: float | None,
     *,
     brief: bool = False,
 ) -> SourceRecord:
-    """Look closer at a source that was scanned: `result` and `meters` say what was found, `text` gives its lines.
+    """Look closer at a source that was scanned: `result` says what was found, `text` gives its lines.
 
-    `modified` is a time close to its last line, in seconds since the epoch. The meters are used up.
+    `numbers` is asked last, for it may have to wait; `modified` is a time close to the last line, in seconds since the
+    epoch.
     """
-    record = _Collector(source, probe, result, text, meters.progress, modified, brief=brief).record()
-    if source.rank is None:
-        record.voices = voices_of(meters.voices, text, source.node, modified)
-        record.held = meters.voices.held(text)
-    record.surveys = surveys_of(meters.series, text, brief=brief)
-    return record
+    return _Collector(source, probe, result, text, modified, brief=brief).record(numbers)
 
 
 class _Collector:
@@ -144,7 +135,6 @@ class _Collector:
         probe: Probe,
         result: ScanResult,
         text: Text,
-        meter: ProgressMeter,
         modified: float | None,
         *,
         brief: bool,
@@ -154,7 +144,6 @@ class _Collector:
         self._probe = probe
         self._result = result
         self._text = text
-        self._meter = meter
         self._modified = modified
         heads = [text.line_at(hit.start, at=hit.at) for hit in result.hits if hit.key == TRACEBACK]
         heads = [head for head in heads if not is_data(head.body) and not is_own(head.text)]
@@ -170,7 +159,7 @@ class _Collector:
         self._tracebacks = [*above, *shifted]
         self._finder = EventFinder(probe, text, self._tracebacks, piece, modified, self._again)
 
-    def record(self) -> SourceRecord:
+    def record(self, numbers: Callable[[], Numbers]) -> SourceRecord:
         source, result = self._source, self._result
         record = SourceRecord(
             path=source.path,
@@ -185,12 +174,15 @@ class _Collector:
             problems=list(result.problems),
             tracebacks=self._tracebacks,
             cut=result.cut,
-            sampled=result.sampled,
         )
         record.events = self._finder.events(result.hits)
         record.counts = self._counts()
         record.observations = self._observations()
-        record.steps = self._steps()
+        told = numbers()
+        record.sampled, record.surveys = told.sampled, told.surveys
+        if told.voices is not None:
+            record.voices, record.held = told.voices, told.held
+        record.steps = self._steps(told.steps)
         tail = self._text.last(TAIL)
         record.tail = [self._text.evidence(line) for line in tail if line.body.strip()]
         self._who_and_when(record, tail)
@@ -249,8 +241,7 @@ class _Collector:
         for hit in hits:
             yield readers[hit.key], self._text.line_at(hit.start, at=hit.at, number=hit.number)
 
-    def _steps(self) -> list[Step]:
-        read = self._meter.steps(self._text, few=self._brief)
+    def _steps(self, read: Sequence[Step]) -> list[Step]:
         steps = [step for step in read if not is_own(step.evidence.text)]
         for reader, line in self._read_with(STEP_READERS):
             steps.extend(reader.read(self._text, line))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from diagnose.facts.collect import FEW, Meters, Metrics, collect, record_of
+from diagnose.facts.collect import FEW, collect, record_of
 from diagnose.facts.model import SourceRecord
+from diagnose.facts.numbers import Meters, Metrics, numbers_of
 from diagnose.facts.probe import Probe
 from diagnose.read import Kind, LineIndex, Source, Text
 from diagnose.read.growing import AT_ONCE, GrowingFile
@@ -79,7 +80,9 @@ class LiveSource:
             index = LineIndex()
             result, meters = self._scan.result(index)
             text = Text(self._stream, index, self.source)
-            self._record = record_of(self.source, self._probe, result, text, meters, text.existed, brief=self._brief)
+            existed = text.existed
+            numbers = partial(numbers_of, meters, self.source, text, existed, sampled=result.sampled, brief=self._brief)
+            self._record = record_of(self.source, self._probe, result, text, numbers, existed, brief=self._brief)
             self._told = state
         return self._record
 

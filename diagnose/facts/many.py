@@ -6,14 +6,18 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass, field
-from diagnose.facts.collect import LARGE, Metrics, collect
+from diagnose.expressions import EXPRESSIONS
+from diagnose.facts.collect import LARGE, collect
 from diagnose.facts.model import SourceRecord
+from diagnose.facts.numbers import Metrics
 from diagnose.facts.probe import Probe
 from diagnose.read import Kind, Source, open_stream
 from diagnose.scan import ALL_UP_TO, Stretch, parts_of, scan_stretch
-from diagnose.typed import BinaryIO
+from diagnose.typed import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from diagnose.ahead import Ahead
 
 WORTH = 32_000_000  # bytes in all, below which starting processes costs more than it saves
 MOST_JOBS = 8
@@ -45,15 +49,17 @@ def collect_many(
     stdin: BinaryIO | None = None,
     metrics: Metrics = "sampled",
     progress: Progress | None = None,
+    ahead: Ahead | None = None,
 ) -> list[SourceRecord]:
     """Collect all records; the result is the same with any number of processes.
 
-    Arguments: `jobs`, the number of processes, None chooses; `progress` is told now and then how much was read.
+    Arguments: `jobs`, the number of processes, None chooses; `progress` is told now and then how much was read; `ahead`
+    may have read the numbers of the only source meanwhile.
     """
     sizes = [_size(source) for source in sources]
     jobs = default_jobs() if jobs is None else jobs
     if jobs < 2 or sum(sizes) < WORTH or not _can_fork():
-        return _one_by_one(sources, sizes, probe, stdin, metrics, progress)
+        return _one_by_one(sources, sizes, probe, stdin, metrics, progress, ahead if len(sources) == 1 else None)
     plan = _planned(sources, sizes, probe, jobs, metrics)
     if len(plan.tasks) < 2:
         return _one_by_one(sources, sizes, probe, stdin, metrics, progress)
@@ -90,13 +96,14 @@ def _one_by_one(
     stdin: BinaryIO | None,
     metrics: Metrics,
     progress: Progress | None,
+    ahead: Ahead | None = None,
 ) -> list[SourceRecord]:
     records: list[SourceRecord] = []
     read = 0
     for source, size in zip(sources, sizes, strict=True):
         brief = len(records) >= _closely(len(sources))
         most = _BRIEFLY if brief else _most(sources)
-        records.append(collect(source, probe, stdin=stdin, metrics=metrics, most=most, brief=brief))
+        records.append(collect(source, probe, stdin=stdin, metrics=metrics, most=most, brief=brief, ahead=ahead))
         read += size
         if progress is not None:
             progress(read, sum(sizes))

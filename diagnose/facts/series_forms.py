@@ -9,8 +9,8 @@ import math
 from array import array
 from collections.abc import Sequence
 
-from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass
+from diagnose.expressions import EXPRESSIONS
 
 SELDOM = ("skipped", "nan", "batch")  # metrics that seldom change
 _N = r"([-+]?[\d.]{1,20}(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf|NaN|NAN|INF)\w{0,6})"

@@ -7,8 +7,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass, field, replace
+from diagnose.expressions import EXPRESSIONS
 from diagnose.facts.reader import TextView
 from diagnose.facts.series import MOST, Series
 from diagnose.facts.series_clock import Clock, Tick, bars, stamped

@@ -9,8 +9,8 @@ import re
 from array import array
 from collections.abc import Sequence
 
-from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.classes import dataclass
+from diagnose.expressions import EXPRESSIONS
 from diagnose.facts.series_forms import SELDOM, Columns, Form, floats, number_of
 
 _FEWEST = 3  # lines of a chunk that are worth learning from

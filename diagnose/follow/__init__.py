@@ -13,8 +13,8 @@ from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue
-    from diagnose.facts.collect import Metrics
     from diagnose.facts.model import Observation
+    from diagnose.facts.numbers import Metrics
     from diagnose.reason.slow import Reference
 
 __all__ = ["Rules", "follow"]

@@ -13,8 +13,8 @@ from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diagnose.catalogue.model import Catalogue
-    from diagnose.facts.collect import Metrics
     from diagnose.facts.model import SourceRecord
+    from diagnose.facts.numbers import Metrics
 
 _ROOM, _MOST_ROOM = 32_000_000, 16_000_000  # bytes of memory for what is kept of all files together, and of one
 _CLOSELY = 32  # logs that are read with all their facts

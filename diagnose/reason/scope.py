@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from diagnose.catalogue.codes import Codes, find_code
-from diagnose.catalogue.compiled import EXPRESSIONS
 from diagnose.catalogue.condition import UNKNOWN, Outcome, Scope, Seen, evaluate
 from diagnose.catalogue.model import Pattern
+from diagnose.expressions import EXPRESSIONS
 from diagnose.facts.model import Event
 from diagnose.facts.run import Facts
 from diagnose.reason.incident import Incident

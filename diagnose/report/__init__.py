@@ -12,14 +12,18 @@ from diagnose.typed import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from diagnose.reason.result import Diagnosis
 
-__all__ = ["RENDERERS", "Context", "Renderer"]
+__all__ = ["RENDERERS", "Context", "Renderer", "renderer"]
 
 
-def _lazy(module: str) -> Renderer:
+def renderer(name: str) -> Renderer:
+    """Load the renderer of a format, one of RENDERERS."""
+    return cast(Renderer, import_module(f"diagnose.report.{name}").render)
+
+
+def _lazy(name: str) -> Renderer:
     # A run needs one renderer; importing the others would cost start-up time.
     def render(diagnosis: Diagnosis, context: Context) -> str:
-        renderer = cast(Renderer, import_module(f"diagnose.report.{module}").render)
-        return renderer(diagnosis, context)
+        return renderer(name)(diagnosis, context)
 
     return render
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import diagnose
+from diagnose import expressions
 from diagnose.api import load_catalogue
-from diagnose.catalogue import compiled
-from diagnose.catalogue.compiled import Expressions
+from diagnose.expressions import Expressions
 from diagnose.lazy import Lazy
 
 ROOT = Path(diagnose.__file__).parents[1]
@@ -105,7 +105,7 @@ def test_programs_of_other_processes_are_not_lost(cache: Path) -> None:
         assert own.compiled(text)
     one.save()
     other.save()
-    assert set(compiled._File().regex) == {"one", "other"}
+    assert set(expressions._File().regex) == {"one", "other"}
 
 
 def test_the_package_is_not_loaded_for_kept_programs(cache: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import os
 import re
 
 from diagnose import shelf
-from diagnose.catalogue.engines import (
+from diagnose.engines import (
     identity,
     regex_engine,
     regex_program,
