@@ -14,6 +14,7 @@ MAX_BYTES = 512 * 1024
 MAX_MESSAGE = 200  # lines
 MAX_FRAMES = 60
 _MAX_JUNK = 40  # lines of others between two lines of a traceback without prefixes
+_AT_BLANK = ("File", ",", " line", " in")  # a frame's line that was wrapped at a blank ends so
 _BOX = Lazy(r" *[|│┃] ?", needs=("|", "│", "┃"))
 
 
@@ -104,7 +105,7 @@ class Unit:
             return self._notebook_line(line, said)
         if self._wrapped and self._anew(text, said):
             self._wrapped = ""
-        if self._wrapped or said.startswith('File "'):
+        if self._wrapped or said.startswith('File "') or said == "File":
             return self._file(text, said)
         base = self._base or 0
         indent = len(text) - len(said)
@@ -140,7 +141,7 @@ class Unit:
     def _file(self, text: str, said: str) -> Verdict:
         """A frame's `File` line, which a terminal may have wrapped."""
         if self._wrapped:
-            said = self._wrapped + text
+            said = f"{self._wrapped} {said}" if self._wrapped.endswith(_AT_BLANK) else self._wrapped + text
         match = words.FILE.match(said)
         if match is None:
             self._wrapped = said if len(said) < 1000 and not self._wrapped.count("\0") else ""

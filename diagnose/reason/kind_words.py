@@ -196,7 +196,7 @@ PLACES = _table((
         r"/dist_checkpointing/",
         r"serialization\.py",
         r"/safetensors/", r"state_dict\w*\.py",
-        r" in (?:load_state_dict|_load_\w+|_?load_checkpoint\w*|_?save_checkpoint\w*|load_pretrained\w*|"
+        r" in (?:load_state_dict|_?load_checkpoint\w*|_?save_checkpoint\w*|load_pretrained\w*|"
         r"_?resume\w*|save_pretrained)$",
     )),
     ("data", (

@@ -374,6 +374,18 @@ def test_rest_of_a_wrapped_frame_without_its_label() -> None:
     assert unit.frames[0].function == "<module>"
 
 
+def test_frames_wrapped_at_blanks() -> None:
+    """Frames that a pretty printer wrapped at their blanks are put together again."""
+    log = (
+        'Traceback (most recent call last):\n  File \n"/opt/venv/lib/python3.13/site-packages/acme/frob.py", \n'
+        'line 553, in _tune\n    self._events()\n  File "/opt/acme/net.py", line \n341, in events\n'
+        "    assert self.tuned\nAssertionError: \nW1106 16:59:04.855000 652226 torch/run.py:908] Sending\n"
+    )
+    (found,) = tracebacks_of(log)
+    assert found.type == "AssertionError"
+    assert [(each.function, each.line) for each in found.frames] == [("_tune", 553), ("events", 341)]
+
+
 NOTEBOOK = """FrobError                                 Traceback (most recent call last)
 Cell In[23], line 1
 ----> 1 trainer.train()
