@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from io import BytesIO
 
 from diagnose.classes import replace
@@ -43,6 +44,7 @@ _HEAD = HEADS[0].decode()
 _LEADS_ON = (CAUSE, CONTEXT)  # what an exception led to follows, even where its head was cut out
 _Read = TypeVar("_Read")
 FEW, _LAST_BRIEF = 6, 2  # lines that each reader gets of a source that is read briefly
+_TAIL_BRIEF = 8  # last lines that are kept of it
 _HEAD_LINES, _HEAD_FEW = 60, 15  # lines at the beginning in which its speakers, and its first time, are looked for
 LARGE = 2 * PART  # bytes of a file that is scanned in parts
 _ABOVE = 3  # lines before a traceback of which one may tell its time
@@ -157,7 +159,7 @@ class _Collector:
             replace(unit, caused=unit.caused + len(above)) if unit.caused is not None else unit for unit in units
         )
         self._tracebacks = [*above, *shifted]
-        self._finder = EventFinder(probe, text, self._tracebacks, piece, modified, self._again)
+        self._finder = EventFinder(probe, text, self._tracebacks, piece, modified, partial(_again, probe))
 
     def record(self, numbers: Callable[[], Numbers]) -> SourceRecord:
         source, result = self._source, self._result
@@ -184,7 +186,8 @@ class _Collector:
             record.voices, record.held = told.voices, told.held
         record.steps = self._steps(told.steps)
         tail = self._text.last(TAIL)
-        record.tail = [self._text.evidence(line) for line in tail if line.body.strip()]
+        kept = tail[-_TAIL_BRIEF:] if self._brief else tail
+        record.tail = [self._text.evidence(line) for line in kept if line.body.strip()]
         self._who_and_when(record, tail)
         return record
 
@@ -207,9 +210,6 @@ class _Collector:
             above = (line for line in self._text.before(head, _ABOVE) if line.lane == head.lane and line.body.strip())
             time = next((moment for line in above if (moment := moment_of(line, self._modified)) is not None), None)
         return replace(unit, talk_after=talk, time=time)
-
-    def _again(self, text: str) -> list[Event]:
-        return collect(Source("-"), self._probe, stdin=BytesIO(text.encode()), metrics="off").events
 
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
@@ -263,6 +263,11 @@ class _Collector:
         ranks = {line.rank for line in (*head, *tail)} | {event.rank for event in record.events}
         ranks |= {unit.rank for unit in record.tracebacks}
         record.ranks = sorted(rank for rank in ranks if rank is not None)
+
+
+def _again(probe: Probe, text: str) -> list[Event]:
+    # No method of the collector: what knows each other in a circle stays in memory until it is looked for.
+    return collect(Source("-"), probe, stdin=BytesIO(text.encode()), metrics="off").events
 
 
 def _few(hits: Sequence[Hit]) -> list[Hit]:

@@ -27,6 +27,7 @@ _METERED, _LEAST_METERED = 256_000_000, 512_000  # bytes whose numbers are read,
 _CLOSELY = 32  # sources that are read with all their facts; of the others, those that are printed again count little
 _MANY, _CLOSELY_OF_MANY = 256, 8
 _BRIEFLY = 64_000  # bytes of those others whose numbers are read whole; of larger ones half as much, the end
+_SETTINGS = ("config.", "env.", "version.")  # keys of facts; how often each was seen says nothing
 _DIED = "the process that read it died (was memory short?); nothing of it is known"
 
 Progress = Callable[[int, int], None]  # bytes that were read, bytes in all
@@ -99,11 +100,13 @@ def _one_by_one(
     ahead: Ahead | None = None,
 ) -> list[SourceRecord]:
     records: list[SourceRecord] = []
+    told = _Told()
     read = 0
     for source, size in zip(sources, sizes, strict=True):
         brief = len(records) >= _closely(len(sources))
         most = _BRIEFLY if brief else _most(sources)
-        records.append(collect(source, probe, stdin=stdin, metrics=metrics, most=most, brief=brief, ahead=ahead))
+        record = collect(source, probe, stdin=stdin, metrics=metrics, most=most, brief=brief, ahead=ahead)
+        records.append(told.take(record, brief=brief))
         read += size
         if progress is not None:
             progress(read, sum(sizes))
@@ -188,6 +191,7 @@ def _together(
     EXPRESSIONS.prepare()
 
     records: list[SourceRecord] = []
+    told = _Told()
     batches: dict[int, object] = {}
     with Workers(plan.tasks, jobs, done) as workers:
 
@@ -204,10 +208,29 @@ def _together(
                 if task not in batches:
                     batches[task] = workers.result(task)
                 batch = batches[task]
-                records.append(_dead(source) if isinstance(batch, Lost) else batch[place])  # type: ignore[index]
+                record = _dead(source) if isinstance(batch, Lost) else batch[place]  # type: ignore[index]
+                records.append(told.take(record, brief=index >= _closely(len(sources))))
             else:
                 records.append(collect(source, probe, stdin=stdin, metrics=metrics))
     return records
+
+
+class _Told:
+    """What many sources say alike: thousands of ranks that print one configuration are remembered with it once."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[str, str, str]] = set()
+
+    def take(self, record: SourceRecord, *, brief: bool) -> SourceRecord:
+        """Note a record's settings; of one that was read briefly, drop those that were seen before."""
+        fresh = []
+        for each in record.observations:
+            key = (each.key, each.origin, repr(each.value))
+            if not brief or key not in self._known or not each.key.startswith(_SETTINGS):
+                fresh.append(each)
+            self._known.add(key)
+        record.observations = fresh
+        return record
 
 
 def _dead(source: Source) -> SourceRecord:

@@ -17,7 +17,7 @@ from diagnose.read.model import Evidence
 
 FIRST, LAST = 12, 200
 LAST_ALONE = 20  # where no line has a rank's label
-FIRST_FEW, LAST_FEW = 2, 12
+FIRST_FEW, LAST_FEW = 2, 6
 _LONGEST = 2000  # bytes of a progress line that are kept
 _TAIL = 600  # bytes before a match in which its line begins
 _DENSE = 50  # progress lines in a chunk
