@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from diagnose.catalogue import rules
 from diagnose.catalogue.document import Items, Node, Scalar, Table, plain
-from diagnose.catalogue.examine import examine
+from diagnose.catalogue.examined import EXAMINED
 from diagnose.catalogue.form import Form, Report, did_you_mean
 from diagnose.catalogue.measurements import Workload
 from diagnose.catalogue.model import (
@@ -158,7 +158,7 @@ def _alternative(form: Form, names: Names) -> Alternative:
     near = tuple(_near(each, captures) for each in nears)
     unless = form.texts("not", one=True)
     for where, text in zip(form.places("not"), unless, strict=False):
-        for fault in examine(text)[1] if text else ():
+        for fault in EXAMINED.examine(text)[1] if text else ():
             if "without a name" not in fault.message:
                 form.report.add(where, fault.message, fault.hint)
     exceptions = form.texts("exception", one=True)
@@ -206,7 +206,7 @@ def expression(form: Form, key: str) -> set[str]:
     node = form.node(key)
     if not isinstance(node, Scalar) or node.kind != "text" or not node.text:
         return set()
-    groups, faults = examine(node.text.rstrip("\n"))
+    groups, faults = EXAMINED.examine(node.text.rstrip("\n"))
     for fault in faults:
         where = f" (character {fault.column} of it)" if fault.column and node.shift is None else ""
         form.report.add(node.at(fault.column or 1), fault.message + where, fault.hint)
@@ -220,11 +220,9 @@ def _literals(form: Form, text: str, exceptions: Sequence[str]) -> tuple[tuple[s
             form.report.add(where, f"the literal {literal!r} is shorter than {MIN_LITERAL} bytes or has a line end")
     if given or not text:
         return given or tuple(exceptions), "(?i" in text
-    from diagnose.catalogue.literals import required_literals
-
-    if examine(text)[1]:
+    if EXAMINED.examine(text)[1]:
         return (), False
-    found = required_literals(text)
+    found = EXAMINED.literals(text)
     if found is None:
         hint = "write a fixed word into it, or give `literal`"
         form.complain("regex", f"no literal of {MIN_LITERAL} bytes or more stands on every line it matches", hint)

@@ -30,7 +30,12 @@ def load(*, extra: Sequence[Path | str] = (), layers: bool = True, cache: bool =
     from diagnose.catalogue.assemble import assemble
 
     catalogue = assemble(found).catalogue()
-    return store(found, catalogue) if cache else catalogue
+    if not cache:
+        return catalogue
+    from diagnose.catalogue.examined import EXAMINED
+
+    EXAMINED.save()
+    return store(found, catalogue)
 
 
 @dataclass(frozen=True, slots=True)
