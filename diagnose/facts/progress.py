@@ -31,6 +31,8 @@ _STRICT = (
     (b", skipped=", LazyBytes(rb", skipped=\d{1,15}, lr=")),
     (b"/global_step=", LazyBytes(rb"/global_step=\d{1,15}, RunningAvgSamplesPerSec=")),
 )
+# Lines of any other kind are found by what they have, and looked at more closely.
+_LOOSE = ((b"oss", None), (b"it/s", None), (b"s/it", None))
 # What a line of any other kind has. Which of these lines tell progress, `read_progress` decides when `steps` is called.
 _LOSS = LazyBytes(rb"oss['\"]?[ :=]{1,3}['\"]?(?:[-+]?[\d.]{1,20}|nan|NaN|NAN|-?inf)")
 _BAR = LazyBytes(rb"\| *\d{1,12}/\d{1,12} \[[^\]\n\r]{0,100}(?:it/s|s/it)")
@@ -86,7 +88,7 @@ class ProgressMeter:
         full = _full(data) if offset > self._seen else None
         if full is not None:
             count, latest, form = full
-            early = [match.start() for match in itertools.islice(form.finditer(data), room)]
+            early = _first(data, form, room)
             self._first += _marks(data, early, offset, first_line)
             self._seen = offset + latest
             self.count += count
@@ -156,21 +158,39 @@ def _places(data: bytes) -> tuple[list[int], int]:
     return found, len(found) * len(candidates) // len(ends) if ends else 0
 
 
-def _full(data: bytes) -> tuple[int, int, LazyBytes] | None:
-    """About how many lines of a strict format a chunk has, where the last is, and its form; None unless very many."""
-    for guard, form in _STRICT:
+def _full(data: bytes) -> tuple[int, int, LazyBytes | None] | None:
+    """Tell whether a chunk has very many progress lines of one format.
+
+    Returns about how many there are, where the last of those that were tried is, and the format's expression (None of
+    lines that are told by a loss or a bar); None where there are not so many.
+    """
+    for guard, form in _STRICT + _LOOSE:
         places: list[int] = []
         at = len(data)
         for tried in range(1, _TRIED + 1):
             at = data.rfind(guard, max(0, at - _FAR), at)
             if at < 0:
                 break
-            if form.match(data, at):
+            if form.match(data, at) if form else _tells(data, at):
                 places.append(at)
             if len(places) == FIRST:
                 count = data.count(guard) * FIRST // tried
                 return (count, places[0], form) if count > FIRST + 2 * LAST else None
     return None
+
+
+def _tells(data: bytes, at: int) -> bool:
+    """Tell whether a piece of a line has a loss or a bar at a place, and a count beside it."""
+    start, stop = _piece(data, at)
+    if start == at - _TAIL or not _COUNTED.search(data, start, stop):
+        return False
+    return _LOSS.match(data, at) is not None or _BAR.search(data, start, stop) is not None
+
+
+def _first(data: bytes, form: LazyBytes | None, count: int) -> list[int]:
+    if form is None:
+        return _places(data)[0][:count] if count else []
+    return [match.start() for match in itertools.islice(form.finditer(data), count)]
 
 
 def _piece(data: bytes, place: int) -> tuple[int, int]:

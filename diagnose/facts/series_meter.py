@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from diagnose.classes import dataclass, field, replace
 from diagnose.expressions import EXPRESSIONS
@@ -31,8 +32,9 @@ class _Piece:
     first: int  # index of its first point, when it was read
     offset: int
     size: int  # bytes from the offset in which its points stand
-    form: Form | None  # None: the point's own line is at the offset
+    form: Form | None  # None: the points' own lines stand at `places`, or the only point's at the offset
     head: tuple[int, bytes] = (0, b"")  # number and text of the first line, for sources that cannot be read again
+    places: array[int] | None = None  # bytes from the offset to each point
 
 
 @dataclass(slots=True)
@@ -130,24 +132,28 @@ class SeriesMeter:
         if self._ticks > _TICKS:
             return
         if b"it/s" in data or b"s/it" in data:
-            for tick in bars(data):
-                self._tick("bar", tick, offset)
+            self._ticked("bar", bars(data), offset, len(data))
         if lines and (b"loss" in data or b"Loss" in data):
-            for tick in stamped(data):
-                self._tick("stamped", tick, offset)
+            self._ticked("stamped", stamped(data), offset, len(data))
 
-    def _tick(self, name: str, tick: Tick, offset: int) -> None:
-        self._ticks += 1
+    def _ticked(self, name: str, ticks: Iterable[Tick], offset: int, size: int) -> None:
         clock = self._clocks.setdefault(name, Clock())
-        time = clock.time(tick)
-        if time is None and tick.loss != tick.loss:
-            return
-        values: dict[str, Sequence[float]] = {"ms": [time]} if time is not None else {}
-        if tick.loss == tick.loss:
-            values["loss"] = [tick.loss]
-        lane = self._lane(name, "", name)
-        lane.series.derived = True
-        lane.add(_Piece(0, offset + tick.at, 0, None), Columns([tick.number], values))
+        numbers, places = array("q"), array("q")
+        times, losses = array("d"), array("d")
+        for tick in ticks:
+            self._ticks += 1
+            time = clock.time(tick)
+            if time is not None or tick.loss == tick.loss:
+                numbers.append(tick.number)
+                places.append(tick.at)
+                times.append(math.nan if time is None else time)
+                losses.append(tick.loss)
+        values: dict[str, Sequence[float]] = {"ms": times, "loss": losses}
+        values = {metric: column for metric, column in values.items() if any(value == value for value in column)}
+        if values:
+            lane = self._lane(name, "", name)
+            lane.series.derived = True
+            lane.add(_Piece(0, offset, size, None, places=places), Columns(numbers, values))
 
     def _lane(self, name: str, lane: str, form: str) -> _Lane:
         if name not in self._lanes:
@@ -163,7 +169,9 @@ class SeriesMeter:
         """Return the line of a point; the nearest that is kept, where a stream cannot be read again."""
         piece = self._piece(series, index)
         if piece.form is None:
-            return text.line_at(piece.offset)
+            point = (index - piece.first) * series.every
+            place = piece.places[min(point, len(piece.places) - 1)] if piece.places else 0
+            return text.line_at(piece.offset + place)
         data = text.read(piece.offset, piece.offset + piece.size)
         if piece.form.number is None:
             place = _nth(data, piece.form.guard, (index - piece.first) * series.every)
