@@ -8,12 +8,23 @@ from diagnose.lazy import Lazy, LazyBytes
 _ESCAPE = LazyBytes(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[PX^_][^\x1b\n]{0,4096}\x1b\\|[ -/]*[0-~])"
 )
+_COLOR = LazyBytes(rb"\x1b\[[0-9;]{0,12}m")
+_LARGE, _LOOKED_AT, _FEW = 32_768, 16_384, 24  # bytes; of them at either end; different codes
 _CONTROL = Lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def strip_escapes(raw: bytes) -> bytes:
     """Remove terminal escape sequences; newlines stay where they are."""
-    return _ESCAPE.sub(b"", raw) if b"\x1b" in raw else raw
+    if b"\x1b" not in raw:
+        return raw
+    if len(raw) >= _LARGE:
+        codes = {*_COLOR.findall(raw, 0, _LOOKED_AT), *_COLOR.findall(raw, len(raw) - _LOOKED_AT)}
+        # Where nothing but a few colors escapes, taking out one after the other is five times faster.
+        if len(codes) <= _FEW and sum(map(raw.count, codes)) == raw.count(b"\x1b"):
+            for code in codes:
+                raw = raw.replace(code, b"")
+            return raw
+    return _ESCAPE.sub(b"", raw)
 
 
 def clean(raw: bytes) -> str:

@@ -38,3 +38,29 @@ def test_any_bytes_become_safe_text(raw: bytes) -> None:
 def test_newlines_stay_where_escapes_go(raw: bytes) -> None:
     """Removing escape codes keeps the number of newlines, so that line numbers stay true."""
     assert strip_escapes(raw).count(b"\n") == raw.count(b"\n")
+
+
+PIECES = st.sampled_from(
+    [
+        b"\x1b[31m",
+        b"\x1b[0m",
+        b"\x1b[1;33m",
+        b"\x1b[",
+        b"\x1b",
+        b"31m",
+        b"words ",
+        b"\n",
+        b"\x1b]0;t\x07",
+        b"[3",
+        b"\x1b[2K",
+    ]
+)
+
+
+@settings(derandomize=True, max_examples=100)
+@given(st.one_of(st.lists(st.sampled_from(COLORS), min_size=1, max_size=12), st.lists(PIECES, min_size=1, max_size=12)))
+def test_many_colors_go_as_few_do(pieces: list[bytes]) -> None:
+    """A large text loses exactly what the same text loses in small pieces, whichever way it is taken out."""
+    line = b"".join(pieces) + b" end\n"
+    times = 40_000 // len(line) + 1
+    assert strip_escapes(line * times) == strip_escapes(line) * times
