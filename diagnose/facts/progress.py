@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from diagnose.classes import dataclass, field, replace
 from diagnose.facts.model import Step
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.reader import TextView
+from diagnose.facts.uncolored import origins, uncolored
 from diagnose.lazy import LazyBytes
 from diagnose.read.clean import clean
 from diagnose.read.labels import LABEL
@@ -51,15 +52,16 @@ class _Dense:
     """The marks of a chunk that is full of progress lines: cut out each time they are asked for."""
 
     data: bytes
-    places: list[int] | None  # None: not looked for yet
+    places: list[int] | None  # in its uncolored text; None: not looked for yet
     offset: int
     first_line: int
 
     def last(self, count: int) -> Iterator[_Mark]:
         """Yield the last marks."""
+        plain = uncolored(self.data)
         if self.places is None:
-            self.places = _places(self.data)[0][-LAST:]
-        return _marks(self.data, self.places[-count:], self.offset, self.first_line)
+            self.places = _places(plain)[0][-LAST:]
+        return _marks(self.data, plain, self.places[-count:], self.offset, self.first_line)
 
 
 @dataclass(slots=True)
@@ -83,16 +85,17 @@ class ProgressMeter:
 
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         """Search one chunk of whole lines that starts at byte `offset` with line number `first_line` (0: not known)."""
-        data = bytes(chunk)
+        raw = bytes(chunk)
+        data = uncolored(raw)
         room = FIRST - len(self._first)
         full = _full(data) if offset > self._seen else None
         if full is not None:
             count, latest, form = full
             early = _first(data, form, room)
-            self._first += _marks(data, early, offset, first_line)
+            self._first += _marks(raw, data, early, offset, first_line)
             self._seen = offset + latest
             self.count += count
-            self._keep(LAST, _Dense(data, None, offset, first_line))
+            self._keep(LAST, _Dense(raw, None, offset, first_line))
             return
         places, count = _places(data)
         self.count += count
@@ -102,12 +105,12 @@ class ProgressMeter:
             return
         self._seen = offset + places[-1]
         if room:
-            self._first += _marks(data, places[:room], offset, first_line)
+            self._first += _marks(raw, data, places[:room], offset, first_line)
         late = places[room:][-LAST:]
         if not late:
             return
         # A dense chunk is held as it is, and cut into lines only if it is still among the last at the end.
-        dense = _Dense(data, late, offset, first_line)
+        dense = _Dense(raw, late, offset, first_line)
         self._keep(len(late), dense if len(late) >= _DENSE else [*dense.last(LAST)])
 
     def _keep(self, count: int, marks: _Dense | list[_Mark]) -> None:
@@ -201,13 +204,13 @@ def _piece(data: bytes, place: int) -> tuple[int, int]:
     return start, min((end for end in ends if end >= 0), default=ceiling)
 
 
-def _marks(data: bytes, places: Iterable[int], offset: int, first_line: int) -> Iterator[_Mark]:
+def _marks(raw: bytes, data: bytes, places: Sequence[int], offset: int, first_line: int) -> Iterator[_Mark]:
     number, counted = first_line, 0
-    for place in places:
+    for place, origin in zip(places, origins(raw, data, places), strict=True):
         number += data.count(b"\n", counted, place)
         counted = place
         start, stop = _piece(data, place)
-        yield _Mark(number if first_line else 0, offset + place, data[start:stop])
+        yield _Mark(number if first_line else 0, offset + origin, data[start:stop])
 
 
 def _step(text: TextView, mark: _Mark) -> Step | None:

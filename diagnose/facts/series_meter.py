@@ -15,6 +15,7 @@ from diagnose.facts.series import MOST, Series
 from diagnose.facts.series_clock import Clock, Tick, bars, stamped
 from diagnose.facts.series_forms import FORMS, STEP_TIME, Columns, Form, columns_of, number_of
 from diagnose.facts.series_rows import Rows
+from diagnose.facts.uncolored import origins, uncolored
 from diagnose.read.clean import clean
 from diagnose.read.model import Evidence, Line
 from diagnose.read.prefix import split
@@ -24,6 +25,7 @@ FULL_EVERY = 16
 _CLOSE_LOOKS = 20_000  # lines that are looked at one by one, where several speakers print iterations
 _SPEAKERS = 4096
 _TICKS = 50_000
+_FRUITLESS = 16  # chunks without a tick, behind which one in so many is looked at
 _HEAD = 800  # bytes of a line that are kept behind what announces its format
 
 
@@ -84,19 +86,20 @@ class SeriesMeter:
         """Read one chunk of whole lines that starts at byte `offset` with line number `first_line`."""
         if offset < self._end:
             return  # the repeated end of a very long line
-        data = bytes(chunk)
-        self._end = offset + len(data)
-        self._fed += len(data)
+        raw = bytes(chunk)
+        self._end = offset + len(raw)
+        self._fed += len(raw)
         self._chunk += 1
+        data = uncolored(raw)
         form = next((form for form in FORMS if form.guard in data), None)
         if form is None and STEP_TIME.guard in data:
             form = STEP_TIME
         if form is not None:
-            self._read(form, data, offset, first_line)
+            self._read(form, raw, data, offset, first_line)
         if form is None or "ms" not in [metric for metric, _, _ in form.fields]:
-            self._clocked(data, offset, lines=form is None)
+            self._clocked(raw, data, offset, lines=form is None)
 
-    def _read(self, form: Form, data: bytes, offset: int, line: int) -> None:
+    def _read(self, form: Form, raw: bytes, data: bytes, offset: int, line: int) -> None:
         thin = self._fed > FULL and self._chunk % FULL_EVERY != 0 and form.fields[0][0] == "ms"
         columns = None if thin else self._rows.read(form, data)
         if columns is None:
@@ -108,35 +111,36 @@ class SeriesMeter:
             start = len(known.series) * known.series.every if known else 0
             columns = Columns(range(start + 1, start + 1 + len(columns.numbers)), columns.values)
         elif _several_speak(columns.numbers) and self._looked < _CLOSE_LOOKS:
-            self._apart(form, data, offset)
+            self._apart(form, raw, offset)
             return
         if form.name == "megatron" and not thin and "tflops" not in columns.values and STEP_TIME.guard in data:
             rates = [number_of(text) for text in EXPRESSIONS.standard(STEP_TIME.fields[1][1]).findall(data)]
             if len(rates) == len(columns.numbers):
                 columns.values["tflops"] = rates
-        self._lane(form.name, "", form.name).add(_Piece(0, offset, len(data), form, _head(form, data, line)), columns)
+        self._lane(form.name, "", form.name).add(_Piece(0, offset, len(raw), form, _head(form, data, line)), columns)
 
     def _apart(self, form: Form, data: bytes, offset: int) -> None:
         """Tell the speakers of a chunk apart, line by line."""
         at = 0
         for raw in data.split(b"\n"):
-            if form.guard in raw and (found := columns_of(form, raw)) is not None:
+            line = uncolored(raw)
+            if form.guard in line and (found := columns_of(form, line)) is not None:
                 self._looked += 1
-                lane = split(raw[:1024].decode("utf-8", "replace")).lane
+                lane = split(line[:1024].decode("utf-8", "replace")).lane
                 name = f"{form.name} {lane}"
                 if name in self._lanes or len(self._lanes) < _SPEAKERS:
                     self._lane(name, lane, form.name).add(_Piece(0, offset + at, len(raw), None), found)
             at += len(raw) + 1
 
-    def _clocked(self, data: bytes, offset: int, *, lines: bool) -> None:
-        if self._ticks > _TICKS:
+    def _clocked(self, raw: bytes, data: bytes, offset: int, *, lines: bool) -> None:
+        if self._ticks > _TICKS or (not self._ticks and self._chunk > _FRUITLESS and self._chunk % _FRUITLESS):
             return
         if b"it/s" in data or b"s/it" in data:
-            self._ticked("bar", bars(data), offset, len(data))
+            self._ticked("bar", bars(data), raw, data, offset)
         if lines and (b"loss" in data or b"Loss" in data):
-            self._ticked("stamped", stamped(data), offset, len(data))
+            self._ticked("stamped", stamped(data), raw, data, offset)
 
-    def _ticked(self, name: str, ticks: Iterable[Tick], offset: int, size: int) -> None:
+    def _ticked(self, name: str, ticks: Iterable[Tick], raw: bytes, data: bytes, offset: int) -> None:
         clock = self._clocks.setdefault(name, Clock())
         numbers, places = array("q"), array("q")
         times, losses = array("d"), array("d")
@@ -153,7 +157,10 @@ class SeriesMeter:
         if values:
             lane = self._lane(name, "", name)
             lane.series.derived = True
-            lane.add(_Piece(0, offset, size, None, places=places), Columns(numbers, values))
+            lane.add(
+                _Piece(0, offset, len(raw), None, places=array("q", origins(raw, data, places))),
+                Columns(numbers, values),
+            )
 
     def _lane(self, name: str, lane: str, form: str) -> _Lane:
         if name not in self._lanes:
@@ -172,12 +179,13 @@ class SeriesMeter:
             point = (index - piece.first) * series.every
             place = piece.places[min(point, len(piece.places) - 1)] if piece.places else 0
             return text.line_at(piece.offset + place)
-        data = text.read(piece.offset, piece.offset + piece.size)
+        raw = text.read(piece.offset, piece.offset + piece.size)
+        data = uncolored(raw)
         if piece.form.number is None:
             place = _nth(data, piece.form.guard, (index - piece.first) * series.every)
         else:
             place = _numbered(data, piece.form.number, series.numbers[index])
-        return text.line_at(piece.offset + place)
+        return text.line_at(piece.offset + next(origins(raw, data, [place])))
 
     def show(self, series: Series, index: int, text: TextView) -> Evidence:
         """Return the line of a point as evidence; where it was not kept, the first iteration line of its chunk."""

@@ -24,6 +24,8 @@ _ROUND = 50  # a period that is a multiple of this is most likely a save or an e
 _QUIET, _STEPS = 300.0, 30  # seconds, and step times, of silence that are named
 _EVENTS, _REACH = 3, 4000  # matched lines near the onset that are shown, and how many lines away they may be
 
+_RATES = (("samples_per_second", "samples/s"), ("tokens_per_second", "tokens/s"), ("tflops", "TFLOP/s per GPU"))
+
 
 def inside(records: Sequence[SourceRecord], facts: Facts) -> Iterator[Found]:
     """Yield what became slower, of all records; a drop that several sources print is one."""
@@ -32,20 +34,21 @@ def inside(records: Sequence[SourceRecord], facts: Facts) -> Iterator[Found]:
     dropped = next(((record, each) for record, each in surveys if each.shift), None)
     if dropped is not None and dropped[1].shift is not None:
         yield _drop(dropped[1].shift, dropped[1].series, dropped[0])
-    drifted = next((each.drift for _, each in surveys if each.drift), None)
-    if drifted is not None and dropped is None:
-        yield _drift(drifted)
+    drifted = next((each for _, each in surveys if each.drift), None)
+    if drifted is not None and drifted.drift is not None and dropped is None:
+        yield _drift(drifted.drift, drifted.series)
     stalled = next(((record, each) for record, each in surveys if _worth(each)), None)
     if stalled is not None and stalled[1].stalls is not None:
         yield _stalls(stalled[1].stalls, stalled[0], facts)
 
 
 def _drop(shift: Shift, series: Series, record: SourceRecord) -> Found:
-    unit = "" if series.has("ms") else " (from the rate)"
+    rate = _rate(series)
     captures = {
         "iteration": str(shift.number),
-        "before": milliseconds(shift.before),
-        "after": milliseconds(shift.after),
+        "before": _pace(shift.before, rate),
+        "after": _pace(shift.after, rate),
+        "each": "" if rate else " a step",
         "change": percent(shift.change),
         "drop": percent(-shift.change),
         "times": f"{shift.after / shift.before:.2f}",
@@ -54,9 +57,10 @@ def _drop(shift: Shift, series: Series, record: SourceRecord) -> Found:
     if shift.until is not None:
         captures["until"] = str(shift.until)
         stayed = f"until iteration {shift.until}"
+    median = "median rate is" if rate else "median step takes"
     why = (
-        f"The median step takes {captures['before']} before iteration {shift.number} and {captures['after']} from "
-        f"there on, {stayed}{unit}; {shift.certainty:.1f} standard deviations in a rank test."
+        f"The {median} {captures['before']} before iteration {shift.number} and {captures['after']} from "
+        f"there on, {stayed}; {shift.certainty:.1f} standard deviations in a rank test."
     )
     around = (*shift.around, *_events_near(record, shift.evidence))
     if around:
@@ -65,6 +69,16 @@ def _drop(shift: Shift, series: Series, record: SourceRecord) -> Found:
         why += " A sample of the iterations was read, so the onset is known to the nearest one read."
     evidence = (shift.evidence, *dict.fromkeys(around))
     return Found(DROP, evidence, why, captures, "high" if shift.certainty >= 6 else "medium")
+
+
+def _rate(series: Series) -> str:
+    """Return the unit of the rate that stands in for step times; "" where those are printed."""
+    return "" if series.has("ms") else next((unit for name, unit in _RATES if series.has(name)), "")
+
+
+def _pace(ms: float, rate: str) -> str:
+    """Write a step time; where a rate is printed and it was made of that, the rate."""
+    return f"{1000 / ms:,.4g} {rate}" if rate else milliseconds(ms)
 
 
 def _events_near(record: SourceRecord, line: Evidence) -> list[Evidence]:
@@ -76,17 +90,19 @@ def _close(event: Event, line: Evidence) -> bool:
     return line.line - _REACH <= event.evidence.line <= line.line + 20 and event.evidence.line != line.line
 
 
-def _drift(drift: Drift) -> Found:
+def _drift(drift: Drift, series: Series) -> Found:
+    rate = _rate(series)
     captures = {
+        "what": "The rate fell" if rate else "The step time grew",
         "first": str(drift.first),
         "last": str(drift.last),
-        "before": milliseconds(drift.before),
-        "after": milliseconds(drift.after),
+        "before": _pace(drift.before, rate),
+        "after": _pace(drift.after, rate),
         "change": percent(drift.change),
         "drop": percent(-drift.change),
     }
     why = (
-        f"The step time grows steadily from {captures['before']} near iteration {drift.first} to {captures['after']} "
+        f"{captures['what']} steadily from {captures['before']} near iteration {drift.first} to {captures['after']} "
         f"near iteration {drift.last}; a straight line fits it better than a step."
     )
     return Found(DRIFT, (drift.evidence,), why, captures)
