@@ -8,6 +8,7 @@ from __future__ import annotations
 import marshal
 import os
 import re
+import zlib
 
 from diagnose import shelf
 from diagnose.engines import (
@@ -114,14 +115,15 @@ class _File:
     def __init__(self) -> None:
         self.standard: dict[tuple[str | bytes, int], tuple[Any, ...]] = {}
         self.regex: dict[str, tuple[Any, ...]] = {}
-        file = shelf.fetch(_path())
+        self._identity = identity()
+        file = shelf.fetch(self._path())
         if file is None:
             return
         try:
             known, standard, others = marshal.loads(file.head)
         except (ValueError, TypeError, EOFError):
             return
-        if known == identity() and isinstance(standard, dict) and isinstance(others, dict):
+        if known == self._identity and isinstance(standard, dict) and isinstance(others, dict):
             self.standard, self.regex = standard, others
 
     def add(self, standard: dict[tuple[str | bytes, int], tuple[Any, ...]], others: dict[str, tuple[Any, ...]]) -> None:
@@ -129,11 +131,11 @@ class _File:
         every, rest = {**self.standard, **standard}, {**self.regex, **others}
         every = every if len(every) <= _MOST else standard
         rest = rest if len(rest) <= _MOST else others
-        shelf.store(_path(), marshal.dumps((identity(), every, rest)))
+        shelf.store(self._path(), marshal.dumps((self._identity, every, rest)))
 
-
-def _path() -> str:
-    return os.path.join(shelf.folder(), "expressions.re")
+    def _path(self) -> str:
+        # Each environment has a file of its own: they would take turns in writing one.
+        return os.path.join(shelf.folder(), f"expressions-{zlib.crc32(repr(self._identity).encode()):08x}.re")
 
 
 EXPRESSIONS = Expressions()

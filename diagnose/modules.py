@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     _Row = tuple[str, str, bool, int, int, tuple[int, int, int]]
 
 _MOST = 600  # modules; more than the program has
-_BEFORE = ("diagnose.commands", "diagnose.modules", "diagnose.shelf")  # what is loaded to read the file
 
 
 class Modules:
@@ -36,7 +35,7 @@ class Modules:
         self._rows = rows
         self._kept = kept
         self._code: dict[str, bytes] = {}
-        self._taken = set(_BEFORE)
+        self._taken = set(sys.modules)  # what was loaded to read the file
 
     def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
         """Give a module's specification; None where the file has not this module as it is now."""

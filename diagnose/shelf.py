@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 KEEP = 16  # files of one ending; older ones are removed
 _MARK = 17  # bytes: checksum and length of the head in hex, and a newline
+# Nothing is waited for where a pipe has the file's name.
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class Kept:
@@ -16,13 +18,16 @@ class Kept:
 
     __slots__ = ("_handle", "checksum", "head")
 
-    def __init__(self, handle: int) -> None:
-        """Take an open file, which is closed with this; raises OSError or ValueError where it is damaged."""
+    def __init__(self, handle: int, *, shipped: bool = False) -> None:
+        """Take an open file, which is closed with this; raises OSError or ValueError where `fetch` gives None."""
         self._handle = handle
+        status = os.fstat(handle)
+        if not shipped and not _is_ours(status):
+            raise OSError("somebody else may have written the file")
         mark = os.read(handle, _MARK)
         size = int(mark[8:], 16)
         self.checksum = mark[:8].decode()
-        self.head = os.read(handle, min(size, os.fstat(handle).st_size))
+        self.head = os.read(handle, min(size, status.st_size))
         if len(self.head) != size or int(self.checksum, 16) != zlib.crc32(self.head):
             raise ValueError("the file was damaged")
 
@@ -57,6 +62,8 @@ def folder() -> str:
     home = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(home):
         home = os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(home):  # a user without a home
+        home = os.path.abspath(os.devnull)
     return os.path.join(home, "diagnose")
 
 
@@ -67,14 +74,7 @@ def fetch(path: str, *, shipped: bool = False) -> Kept | None:
     lies in the package and is trusted like its modules.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
-    except OSError:
-        return None
-    try:
-        if not shipped and not _is_ours(os.fstat(handle)):
-            os.close(handle)
-            return None
-        return Kept(handle)
+        return Kept(os.open(path, _READ), shipped=shipped)
     except (OSError, ValueError):
         return None
 
@@ -84,29 +84,47 @@ def _is_ours(status: os.stat_result) -> bool:
     return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 
-def store(path: str, head: bytes, rest: bytes = b"", mode: int = 0o600) -> str | None:
-    """Write a file and return its head's checksum; None where that is not possible (a read-only home, a full disk)."""
+def _is_theirs(folder: str) -> bool:
+    # What root makes in the home of the one who called `sudo`, that one can neither use nor write anew.
+    if not hasattr(os, "geteuid") or os.geteuid():
+        return False
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    return os.stat(folder).st_uid != 0
+
+
+def store(path: str, head: bytes, rest: bytes = b"", *, shipped: bool = False) -> str | None:
+    """Write a file and return its head's checksum; None where that is not possible (a read-only home, a full disk).
+
+    A `shipped` file is for everybody to read, and may lie in anybody's folder.
+    """
     checksum = f"{zlib.crc32(head):08x}"
     scratch = f"{path}.{os.getpid()}.{time.monotonic_ns()}.tmp"
     try:
+        if not shipped and _is_theirs(os.path.dirname(path)):
+            return None
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with open(os.open(scratch, flags, 0o644 if shipped else 0o600), "wb") as file:
             file.write(f"{checksum}{len(head):08x}\n".encode())
             file.write(head)
             file.write(rest)
         os.replace(scratch, path)
-        _prune(path)
     except OSError:
         _remove(scratch)
         return None
+    _prune(path)
     return checksum
 
 
 def _prune(path: str) -> None:
     ending = os.path.splitext(path)[1]
     stale = time.time_ns() - 3600 * 10**9  # a writer that died left its scratch file
-    with os.scandir(os.path.dirname(path)) as entries:
-        ages = [(entry.stat().st_mtime_ns, entry.path) for entry in entries]
+    try:
+        with os.scandir(os.path.dirname(path)) as entries:
+            ages = [(entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in entries]
+    except OSError:
+        return  # another process removes them just now
     ours = sorted(((age, each) for age, each in ages if each.endswith(ending)), reverse=True)
     left = [each for age, each in ages if each.endswith(".tmp") and age < stale]
     for each in [path for _, path in ours[KEEP:]] + left:

@@ -96,7 +96,7 @@ def test_the_numbers_are_used(log: Path, begin: Callable[..., Ahead], monkeypatc
     assert api.diagnose([log], ahead=other).root_cause is not None
 
 
-@pytest.mark.parametrize("fault", ["killed", "other file", "grown", "folder"])
+@pytest.mark.parametrize("fault", ["killed", "killed while it tells", "other file", "grown", "folder"])
 def test_process_that_fails_costs_only_time(fault: str, log: Path, tmp_path: Path, begin: Callable[..., Ahead]) -> None:
     """Where the process dies, or read something else, the numbers are read here."""
     alone = told(api.diagnose([log]))
@@ -107,7 +107,13 @@ def test_process_that_fails_costs_only_time(fault: str, log: Path, tmp_path: Pat
     elif fault == "folder":
         path = tmp_path
     other = begin(path)
-    if fault == "killed":
+    if fault.startswith("killed"):
+        if fault != "killed":
+            told_of, writer = os.pipe()
+            os.write(writer, os.read(other._pipe, 500))
+            os.close(writer)
+            os.dup2(told_of, other._pipe)
+            os.close(told_of)
         os.kill(other._process, signal.SIGKILL)
     if fault == "grown":
         time.sleep(0.5)
@@ -143,6 +149,38 @@ def test_what_is_not_worth_a_process(log: Path, tmp_path: Path, monkeypatch: pyt
     assert look_ahead({"paths": [str(log)], "metrics": "off"}, lambda: None) is None
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
     assert look_ahead({"paths": [str(log)]}, lambda: None) is None
+
+
+def test_what_it_compiles_is_kept(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The expressions of iteration lines are compiled once, not in every such process."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run = [sys.executable, "-m", "diagnose", "log", str(log)]
+    subprocess.run(run, capture_output=True, check=True)
+    code = (
+        "import sys\nfrom diagnose.ahead import _numbers\nfrom diagnose.expressions import EXPRESSIONS\n"
+        "_numbers(sys.argv[1], 'sampled')\nprint(EXPRESSIONS._fresh_standard)"
+    )
+    look = [sys.executable, "-c", code, str(log)]
+    assert subprocess.run(look, capture_output=True, text=True, check=True, cwd=SAMPLES.parent).stdout == "[]\n"
+
+
+def test_it_holds_no_output_open(log: Path) -> None:
+    """Who reads the program's output does not wait for that process where the program is killed."""
+    reader, writer = os.pipe()
+    code = (
+        "import os, signal, sys, time\nfrom diagnose import ahead\nahead._numbers = lambda *_: time.sleep(60)\n"
+        "other = ahead.Ahead(sys.argv[1], 'sampled', lambda: None)\nos.write(2, b'%d' % other._process)\n"
+        "time.sleep(0.5)\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
+    run = [sys.executable, "-c", code, str(log)]
+    process = subprocess.Popen(run, stdout=writer, stderr=subprocess.PIPE, cwd=SAMPLES.parent)
+    os.close(writer)
+    started = time.monotonic()
+    assert os.read(reader, 1) == b""
+    _, error = process.communicate()
+    os.close(reader)
+    os.kill(int(error), signal.SIGKILL)
+    assert time.monotonic() - started < 30
 
 
 def test_it_loads_no_catalogue(log: Path) -> None:

@@ -27,7 +27,7 @@ TEXTS = ("NCCL error 5: rank 17 of 64", "nccl", "", "a\nRank 3", "RANK 9 \u0130 
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "diagnose" / "expressions.re"
+    return Path(expressions._File()._path())
 
 
 def _own() -> Iterator[Lazy]:
@@ -96,6 +96,17 @@ def test_a_file_that_does_not_fit_is_passed_over(damage: str, cache: Path, monke
     assert again.standard("a(b)", re.IGNORECASE).fullmatch("AB")
     again.save()
     assert len(cache.read_bytes()) > 50
+
+
+def test_each_environment_has_its_own(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two environments with one cache folder do not take turns in writing one file."""
+    here = sys.version
+    for version in (here, "0.0", here):
+        monkeypatch.setattr(sys, "version", version)
+        own = Expressions()
+        assert own.compiled("a")
+        assert bool(own._fresh) == (not list(cache.parent.glob("*.re")) or version == "0.0")
+        own.save()
 
 
 def test_programs_of_other_processes_are_not_lost(cache: Path) -> None:

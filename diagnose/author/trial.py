@@ -189,7 +189,7 @@ def _beginnings(expression: str) -> list[tuple[int, regex.Pattern[str]]]:
 
 def _finds(compiled: regex.Pattern[str], body: str) -> bool:
     try:
-        return compiled.search(body, timeout=0.05) is not None
+        return compiled.search(body, timeout=0.05, concurrent=False) is not None
     except TimeoutError:
         return False
 

@@ -242,7 +242,7 @@ def ship(found: Layers, catalogue: Catalogue, path: str) -> None:
     root = f"{found.roots[0]}{os.sep}"
     patterns = {key: replace(each, origin=each.origin.removeprefix(root)) for key, each in catalogue.patterns.items()}
     parts = _serialise(shipped_identity(found), replace(catalogue, patterns=patterns), encode)
-    if shelf.store(path, *parts, mode=0o644) is None:
+    if shelf.store(path, *parts, shipped=True) is None:
         raise OSError(f"{path} could not be written")
 
 

@@ -10,6 +10,7 @@ from diagnose.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     import regex
 
+# Of the whole process's time: without `concurrent=False` other threads use it up, and what matches is not found.
 SEARCH_SECONDS = 0.05
 _TYPE = Lazy(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?=: |:$|$)")
 
@@ -55,7 +56,7 @@ class Matcher:
         """Tell whether a line's body begins with this wording, and the wording alone is long enough to be sure."""
         compiled = self._compile(self.alternative.regex) if self.alternative.regex else None
         try:
-            found = compiled.match(body, timeout=SEARCH_SECONDS) if compiled else None
+            found = compiled.match(body, timeout=SEARCH_SECONDS, concurrent=False) if compiled else None
         except TimeoutError:
             return False
         return found is not None and found.end() >= 24
@@ -73,7 +74,7 @@ class Matcher:
         if compiled is None:
             return None
         try:
-            found = compiled.search(text, timeout=SEARCH_SECONDS)
+            found = compiled.search(text, timeout=SEARCH_SECONDS, concurrent=False)
         except TimeoutError:
             return None
         if found is None:

@@ -312,7 +312,11 @@ def size(text: Any) -> float | Unknown:
 def _matches(text: Any, expression: Any) -> bool | Unknown:
     compiled = EXPRESSIONS.compiled(str(expression))
     try:
-        return UNKNOWN if compiled is None else compiled.search(str(text)[:_TEXT_LIMIT], timeout=0.1) is not None
+        return (
+            UNKNOWN
+            if compiled is None
+            else compiled.search(str(text)[:_TEXT_LIMIT], timeout=0.1, concurrent=False) is not None
+        )
     except TimeoutError:
         return UNKNOWN
 
@@ -320,7 +324,9 @@ def _matches(text: Any, expression: Any) -> bool | Unknown:
 def _sum_sizes(text: Any, expression: Any) -> float | Unknown:
     compiled = EXPRESSIONS.compiled(str(expression))
     try:
-        found = compiled.findall(str(text)[:_TEXT_LIMIT], timeout=0.1) if compiled is not None else None
+        found = (
+            compiled.findall(str(text)[:_TEXT_LIMIT], timeout=0.1, concurrent=False) if compiled is not None else None
+        )
     except TimeoutError:
         return UNKNOWN
     if found is None:

@@ -80,7 +80,7 @@ def runaway(text: str, samples: Sequence[str] = ()) -> str | None:
 
 def _slow(compiled: regex.Pattern[str], text: str) -> bool:
     try:
-        compiled.search(text, timeout=RUNAWAY_SECONDS)
+        compiled.search(text, timeout=RUNAWAY_SECONDS, concurrent=False)
     except TimeoutError:
         return True
     return False

@@ -8,7 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from diagnose import __version__
-from diagnose.modules import Modules, install
+from diagnose.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from diagnose.modules import Modules
 
 __all__ = ["entry", "main"]
 
@@ -54,11 +57,19 @@ def main(arguments: Sequence[str] | None = None, *, modules: Modules | None = No
 
 def entry() -> int:
     """Be the program: run the process's command line and give its exit code, or leave with it."""
-    modules = install() if sys.argv[1:] != ["--version"] else None
-    code = main(modules=modules)
-    if "click" in sys.modules or modules is None:
-        return code
-    modules.keep()
+    try:
+        if sys.argv[1:] == ["--version"]:
+            return main()
+        from diagnose.modules import install
+
+        modules = install()
+        code = main(modules=modules)
+        if "click" in sys.modules:
+            return code
+        if code != INTERRUPTED:
+            modules.keep()
+    except KeyboardInterrupt:  # the second one, or one while modules were read or kept
+        code = INTERRUPTED
     # A plain call leaves nothing that needs an end of its own; taking all objects apart takes a tenth of its time.
     try:
         sys.stdout.flush()

@@ -77,7 +77,7 @@ def write(text: str, output: str | None = None, inputs: Sequence[str] = (), *, m
 
     `more` adds it to what is in the file. Returns False where nobody reads any more.
 
-    Raises CommandError (2) where the file cannot be written or is one of the `inputs`.
+    Raises CommandError (2) where it cannot be written, or the file is one of the `inputs`.
     """
     if output is None or output == "-":
         return _print(text)
@@ -92,13 +92,17 @@ def write(text: str, output: str | None = None, inputs: Sequence[str] = (), *, m
 
 
 def _print(text: str) -> bool:
+    if sys.stdout is None:
+        raise CommandError("cannot write to standard output: it is closed", 2)
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # Python flushes once more at exit; that must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return False
+        if isinstance(error, BrokenPipeError):
+            return False
+        raise CommandError(f"cannot write to standard output: {error.strerror or error}", 2) from error
     return True
 
 

@@ -54,6 +54,7 @@ _REPR = Lazy(
     needs=("('", '("', ", '", ', "'),
 )
 _OPENS = Lazy(r"\b(?:[A-Za-z_]\w{0,120}\.){0,8}[A-Z]\w{0,120}\((?:\d{1,5}, )?['\"]", needs=("('", '("', ", '", ', "'))
+_GLUED = Lazy(r"((?:assert|raise) .{1,1000}?)([A-Z][a-z]\w{0,60}Error)", needs=("Error",))
 _REPORTS = Lazy(r"(?i).{0,200}\b(?:fail(?:ed|ure)?|fatal|crash(?:ed)?|errors?|exception|aborted)\b[^'\"(\[]{0,60}$")
 _SOFTENS = Lazy(r"(?i)\b(?:warn\w*|retr(?:y|ied|ying)|attempt|skip\w*|ignor\w*|raise|except|expected)\b")
 
@@ -132,6 +133,12 @@ def reported(words: str) -> tuple[str, str] | None:
     if not _REPORTS.match(before) or _SOFTENS.search(before):
         return None
     return printed(words[begin:])
+
+
+def glued(words: str) -> tuple[str, str] | None:
+    """Read a statement that another rank's bare exception was printed behind: `assert a == b, textAssertionError`."""
+    match = _GLUED.fullmatch(words)
+    return (match[2], match[1]) if match else None
 
 
 def is_other(words: str) -> bool:

@@ -11,7 +11,7 @@ from diagnose.read.traceback import as_traceback
 from diagnose.read.unit import Unit, Verdict
 
 _TAIL = 64 * 1024
-_BEGINS = LazyBytes(rb'File "|(?:Error|Exception|Failed|Iteration|error)(?:(?:\([\w.]{1,200}\))?:|\()')
+_BEGINS = LazyBytes(rb'File "|Error *[\r\n]|(?:Error|Exception|Failed|Iteration|error)(?:(?:\([\w.]{1,200}\))?:|\()')
 _GOES_ON = (Verdict.TAKEN, Verdict.SKIPPED)
 
 
@@ -59,7 +59,7 @@ def _holds_none(text: Text, limit: int) -> bool:
 
 def _begin(line: Line) -> Unit | None:
     said = line.body.strip()
-    found = words.headless(said) or words.reported(said)
+    found = words.headless(said) or words.reported(said) or words.glued(said)
     if found is None and words.FILE.match(said) is None:
         return None
     unit = Unit(line)

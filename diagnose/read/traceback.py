@@ -298,6 +298,7 @@ class _Reader:
     def _finish(self, unit: Unit) -> None:
         if unit.final is None:
             unit.complete = False
+            unit.name_by_head()
 
     def _close(self, lane: str) -> None:
         speaker = self.speakers.pop(lane)

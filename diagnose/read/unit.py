@@ -74,6 +74,13 @@ class Unit:
         self.last = self.message_last = line.number
         self._blanks = 0
 
+    def name_by_head(self) -> None:
+        """Take the type that a notebook's head names, where the log was cut before the exception's own line."""
+        if self._notebook and self.final is None and self.frames:
+            last = self.last
+            self.start_message(self.head, self._notebook, "")
+            self.last = last
+
     def feed(self, line: Line, body: str) -> Verdict:
         """Look at the next line of the same speaker."""
         self._lines += 1

@@ -295,14 +295,19 @@ def _foreseen(work: Reasoner, run: Run, root: Finding | None, slow: Sequence[Fou
 
 
 def _without_root(work: Reasoner, cut: SourceRecord | None) -> Verdict:
-    failed = any(says_failed(each) for each in work.incidents if not each.recovered)
+    # What C++ prints when nobody caught an exception ends the process, whoever cleans up behind it.
+    failed = any(
+        says_failed(each) or "terminate called after" in each.evidence.text
+        for each in work.incidents
+        if not each.recovered
+    )
     return "unknown" if failed or cut else "no_failure"
 
 
 def _cut_short(record: SourceRecord) -> bool:
     """Tell whether a log ends inside a traceback: the exception's own line is lost."""
     unit = record.tracebacks[-1] if record.tracebacks else None
-    if unit is None or unit.type or not unit.frames or unit.talk_after or unit.ignored or unit.logged:
+    if unit is None or unit.type or not unit.frames or unit.talk_after or unit.ignored:
         return False
     return not any(step.start > unit.start for step in record.steps)
 

@@ -37,6 +37,7 @@ SURE = {
     "DatasetNotFoundError": "data",
     "MemoryError": "host-memory",
     "OutOfMemoryError": "gpu-memory",
+    "ResourceExhaustedError": "gpu-memory",
     "DistBackendError": "collective",
     "DistStoreError": "collective",
     "CheckpointException": "checkpoint",
@@ -127,7 +128,8 @@ WEAK = {
 
 # What the words name beyond doubt: counts before the place.
 PLAIN_WORDS = _table((
-    ("gpu-memory", (r"\b(?:cuda|hip|gpu|device|vram)\b.{0,80}out of memory", r"not enough (?:gpu|vram|cuda) memory")),
+    ("gpu-memory", (r"\b(?:cuda|hip|gpu|device|vram)\b.{0,80}out of memory", r"not enough (?:gpu|vram|cuda) memory",
+        r"\bresource[_ ]exhausted\b.{0,80}\b(?:memory|hbm|allocate|reserve)\b")),
     ("host-memory", (
         r"(?:cannot|unable to|failed to|can't) allocate (?:host )?memory",
         r"not enough (?:ram|memory)\b",
@@ -150,6 +152,7 @@ PLAIN_WORDS = _table((
         r"compatible)|too old|mismatch)",
         r"\b(?:incompatible|mismatch(?:ed|ing)?|unsupported) (?:\S{1,30} )?versions?\b|"
         r"\bversions? (?:mismatch|conflict)",
+        r"\bdriver (?:version )?(?:is )?(?:insufficient|too old)\b",
         r"\b(?:cuda|gpu|device|hardware) (?:device )?(?:is )?(?:not available|unavailable|not found)\b",
         r"\bcompute capability\b|\b(?:ampere|hopper|turing|volta)\b.{0,60}\b(?:or newer|required|only)",
         r"\bnot supported (?:on|by) (?:this|your|the (?:current|given)) (?:platform|system|device|gpu|"

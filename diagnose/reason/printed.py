@@ -72,7 +72,7 @@ def _message(pattern: Pattern, wording: Alternative, facts: Facts) -> str:
         return ""
     for sample in pattern.samples_match:
         for line in sample.text.split("\n"):
-            found = expression.search(line, timeout=0.1) if wording.regex else None
+            found = expression.search(line, timeout=0.1, concurrent=False) if wording.regex else None
             if found is None:
                 continue
             text = line

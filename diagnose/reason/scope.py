@@ -89,7 +89,7 @@ class EventScope:
             return None
         texts = (f"{f.file}:{f.line} in {f.function}: {f.code}" for f in unit.frames[-_FRAMES:])
         try:
-            return any(compiled.search(text, timeout=0.1) for text in texts)
+            return any(compiled.search(text, timeout=0.1, concurrent=False) for text in texts)
         except TimeoutError:
             return None
 

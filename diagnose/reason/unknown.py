@@ -91,6 +91,7 @@ def cut_exception(record: SourceRecord) -> Finding:
     code = f": {frame.code.strip()[:200]}" if frame.code else ""
     where = f"{frame.file}:{frame.line}, in {frame.function}"
     category = category_of(replace(unit, message=announced.text) if announced else unit)
+    announced = announced or _wrapping(record, unit)
     said = f"{words.clipped(announced.text.strip(), 200)}; the" if announced else "the"
     return Finding(
         pattern="unknown-exception",
@@ -112,6 +113,12 @@ def _announced(record: SourceRecord, unit: Traceback) -> Evidence | None:
     """Return the logger's line above a traceback that says what failed; None without one."""
     near = [line for line in record.tail if unit.head.line - 3 <= line.line < unit.head.line and line.text.strip()]
     return near[-1] if near and _FAILED.search(near[-1].text) else None
+
+
+def _wrapping(record: SourceRecord, unit: Traceback) -> Evidence | None:
+    """Return the line of the exception in whose message the cut traceback stands, as Ray passes one on, if any."""
+    outer = record.tracebacks[unit.caused] if unit.caused is not None and unit.caused < len(record.tracebacks) else None
+    return outer.final if outer is not None and outer.type and outer.start <= unit.start else None
 
 
 def _sentence(shown: str, where: str, evidence: Evidence) -> str:

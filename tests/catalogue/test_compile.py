@@ -82,3 +82,28 @@ def test_any_text(body: str, exception: str | None) -> None:
     """Any line and any type give an answer."""
     matcher = compile_alternative(Alternative(regex=r"(?i)error (?P<n>\d+)", exception=("E",), unless=("x{2}",)))
     assert matcher.search(body, exception) is None or "rror" in body.lower()
+
+
+def test_busy_threads_cost_no_match() -> None:
+    """The time that a search may take is not used up by other threads."""
+    matcher = compile_alternative(Alternative(regex=r"(?P<what>failed) finding (?P<where>\w+)"))
+    body = "x" * 200 + " failed finding central"
+    done = threading.Event()
+
+    def busy() -> None:
+        while not done.is_set():
+            sum(range(1000))
+
+    threads = [threading.Thread(target=busy) for _ in range(3)]
+    for each in threads:
+        each.start()
+    try:
+        end = time.monotonic() + 3
+        missed = 0
+        while time.monotonic() < end:
+            missed += matcher.search(body) is None
+    finally:
+        done.set()
+        for each in threads:
+            each.join()
+    assert not missed

@@ -51,6 +51,13 @@ def test_message_of_several_lines() -> None:
     assert found.message_lines == (1, 2)
 
 
+def test_exception_behind_anothers_words() -> None:
+    """The bare name of one rank's exception that was printed behind another rank's code is read, with that code."""
+    (found,) = headless("    assert parameter.status == READY, parameter.name()AssertionError   \n")
+    assert (found.type, found.message) == ("AssertionError", "assert parameter.status == READY, parameter.name()")
+    assert headless("the page on AssertionError\n") == []
+
+
 def test_words_that_are_no_exception() -> None:
     """Warnings, bare words and names that may be anything are no exception."""
     log = "UserWarning: slow\nError: none\nFailure: 0\nTimeout: 30 s\nEmpty: yes\nValueError\nloss: 2.1\n"

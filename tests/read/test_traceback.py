@@ -427,3 +427,9 @@ def test_notebook_that_is_cut() -> None:
     (found,) = tracebacks_of(cut + "2026-11-29 21:32:06,267 - INFO - after\n" * 60)
     assert not found.complete
     assert found.lines[1] < 20
+
+
+def test_notebook_without_its_last_line() -> None:
+    """Where the log ends inside a notebook's traceback, the type is taken from its head."""
+    (found,) = tracebacks_of(NOTEBOOK.partition("20 frames")[0])
+    assert (found.type, found.complete, len(found.frames)) == ("FrobError", False, 3)

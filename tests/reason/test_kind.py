@@ -26,6 +26,9 @@ MAIN = ("/workspace/train.py", "main", "run()")
     ("said", "category"),
     [
         ("acme.ProxyError: no way out", "network"),
+        ("acme.errors.ResourceExhaustedError: frob", "gpu-memory"),
+        ("acme.FrobError: RESOURCE_EXHAUSTED: Attempting to reserve 9.8G at the bottom of memory", "gpu-memory"),
+        ("acme.FrobError: the driver version is insufficient for the runtime", "environment"),
         ("RuntimeError: please install flash-frob to use this kernel", "environment"),
         ("ValueError: frob requires accelerate >= 0.20", "environment"),
         ("RuntimeError: Max retries exceeded with url: /api", "network"),

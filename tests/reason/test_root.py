@@ -257,6 +257,33 @@ def test_cut_traceback_names_its_place(diagnose_logs: Diagnose) -> None:
     assert "arguments.py:213, in parse_args" in root.title
 
 
+def test_cut_traceback_that_was_logged(diagnose_logs: Diagnose) -> None:
+    """A log that ends inside a traceback which a logger announced as an error is not called healthy."""
+    log = step(1) + "2026-05-06 10:00:04,120 - ERROR - the trainer stopped\n" + traceback("").rstrip("\n") + "\n"
+    assert diagnose_logs({"train.log": log}).verdict == "unknown"
+
+
+def test_cut_traceback_inside_another(diagnose_logs: Diagnose) -> None:
+    """Where a driver shows a worker's traceback that is cut, the driver's line, which names the type, is shown."""
+    passed = (
+        "ray.exceptions.RayTaskError(OSError): ray::Runner.run() (pid=42, ip=10.1.1.5, actor_id=78, repr=<x.Runner>)"
+    )
+    log = f"Traceback (most recent call last):\n{passed}\n"
+    log += '  File "x/main.py", line 212, in run\n    trainer.fit()\n' * 2
+    log += '  File "x/trainer.py", line 607, in fit\n    trainer.roll(tes\n'
+    root = diagnose_logs({"train.log": log}).root_cause
+    assert root is not None
+    assert "The log ends inside a traceback" in root.title
+    assert root.category == "code"
+    assert "RayTaskError(OSError)" in root.evidence[0].text
+
+
+def test_exception_that_nobody_caught(diagnose_logs: Diagnose) -> None:
+    """What C++ prints before it ends a process is a failure, whether or not its words are known."""
+    log = step(1) + "terminate called after throwing an instance of 'c10::Error'\n  what():  frob\n"
+    assert diagnose_logs({"train.log": log}).verdict == "unknown"
+
+
 def test_cut_traceback_that_training_follows(diagnose_logs: Diagnose) -> None:
     """Half a traceback in the middle of a run that goes on is no failure."""
     log = step(1) + traceback("", prefix="").rstrip("\n") + "\n" + step(2) + step(3) + step(4)
