@@ -8,7 +8,6 @@ Source: torch/csrc/distributed/c10d/FlightRecorder.hpp and its Python reader tor
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -112,6 +111,8 @@ def parse(raw: bytes) -> Mapping[str, Any]:
 
 
 def _from_json(raw: bytes) -> Any:
+    import json
+
     try:
         return json.loads(raw)
     except (ValueError, RecursionError) as error:

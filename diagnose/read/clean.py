@@ -10,17 +10,19 @@ _ESCAPE = LazyBytes(
 )
 _COLOR = LazyBytes(rb"\x1b\[[0-9;]{0,12}m")
 _LARGE, _LOOKED_AT, _FEW = 32_768, 16_384, 24  # bytes; of them at either end; different codes
+_SPARSE = 256  # bytes from one code to the next, on average, above which a search for each is cheap
 _CONTROL = Lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def strip_escapes(raw: bytes) -> bytes:
     """Remove terminal escape sequences; newlines stay where they are."""
-    if b"\x1b" not in raw:
+    count = raw.count(b"\x1b")
+    if not count:
         return raw
-    if len(raw) >= _LARGE:
+    if count * _SPARSE > len(raw) >= _LARGE:
         codes = {*_COLOR.findall(raw, 0, _LOOKED_AT), *_COLOR.findall(raw, len(raw) - _LOOKED_AT)}
         # Where nothing but a few colors escapes, taking out one after the other is five times faster.
-        if len(codes) <= _FEW and sum(map(raw.count, codes)) == raw.count(b"\x1b"):
+        if len(codes) <= _FEW and sum(map(raw.count, codes)) == count:
             for code in codes:
                 raw = raw.replace(code, b"")
             return raw
