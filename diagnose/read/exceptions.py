@@ -54,6 +54,7 @@ _REPR = Lazy(
     needs=("('", '("', ", '", ', "'),
 )
 _OPENS = Lazy(r"\b(?:[A-Za-z_]\w{0,120}\.){0,8}[A-Z]\w{0,120}\((?:\d{1,5}, )?['\"]", needs=("('", '("', ", '", ', "'))
+_TIGHT = Lazy(r"((?:[A-Za-z_]\w{0,120}\.){0,8}[A-Z]\w{0,120}(?:Error|Exception):)([^\s:].*)", re.DOTALL)
 _GLUED = Lazy(r"((?:assert|raise) .{1,1000}?)([A-Z][a-z]\w{0,60}Error)", needs=("Error",))
 _REPORTS = Lazy(r"(?i).{0,200}\b(?:fail(?:ed|ure)?|fatal|crash(?:ed)?|errors?|exception|aborted)\b[^'\"(\[]{0,60}$")
 _SOFTENS = Lazy(r"(?i)\b(?:warn\w*|retr(?:y|ied|ying)|attempt|skip\w*|ignor\w*|raise|except|expected)\b")
@@ -100,8 +101,11 @@ def exception_of(words: str, *, sure: bool = False) -> tuple[str, str] | None:
 
 def headless(words: str) -> tuple[str, str] | None:
     """Read `Type: message` where no head says that a traceback begins: the type must be one beyond doubt."""
-    found = exception_of(words, sure=True)
-    if found is None or ":" not in words:
+    if ":" not in words:
+        return None
+    tight = _TIGHT.fullmatch(words)
+    found = exception_of(f"{tight[1]} {tight[2]}" if tight else words, sure=True)
+    if found is None:
         return None
     last = found[0].partition("(")[0].rpartition(".")[2]
     return found if _PLAIN.fullmatch(last) and (last != "error" or "." in found[0]) else None

@@ -171,6 +171,7 @@ PLAIN_WORDS = _table((
         r"\bmax retries exceeded\b|\bname resolution\b|\bgetaddrinfo\b|\bno route to host\b",
         r"\bconnection (?:was )?(?:refused|reset|aborted|timed out|error|closed|broken)\b",
         r"\b(?:failed|unable|couldn't|could not|cannot|can't) (?:to )?(?:connect|reach|resolve|establish)\b",
+        r"\bdeadline[_ ]exceeded\b",
         r"\bread timed out\b|\btimed? ?out (?:while )?(?:connecting|downloading)\b|"
         r"\b50[0234] (?:server error|internal|bad gateway|service)",
     )),

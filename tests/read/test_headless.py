@@ -51,6 +51,13 @@ def test_message_of_several_lines() -> None:
     assert found.message_lines == (1, 2)
 
 
+def test_without_a_blank() -> None:
+    """A last line that was typed without the blank behind its colon is read; names of C++ are not taken for it."""
+    (found,) = headless("RuntimeError:DataLoader worker (pid 6479) is killed\n")
+    assert (found.type, found.message) == ("RuntimeError", "DataLoader worker (pid 6479) is killed")
+    assert headless("c10::Error::Error(c10::SourceLocation)\nFrobError::what()\n") == []
+
+
 def test_exception_behind_anothers_words() -> None:
     """The bare name of one rank's exception that was printed behind another rank's code is read, with that code."""
     (found,) = headless("    assert parameter.status == READY, parameter.name()AssertionError   \n")

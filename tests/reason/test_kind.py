@@ -27,6 +27,7 @@ MAIN = ("/workspace/train.py", "main", "run()")
     [
         ("acme.ProxyError: no way out", "network"),
         ("acme.errors.ResourceExhaustedError: frob", "gpu-memory"),
+        ("acme.FrobRuntimeError: DEADLINE_EXCEEDED: Deadline Exceeded", "network"),
         ("acme.FrobError: RESOURCE_EXHAUSTED: Attempting to reserve 9.8G at the bottom of memory", "gpu-memory"),
         ("acme.FrobError: the driver version is insufficient for the runtime", "environment"),
         ("RuntimeError: please install flash-frob to use this kernel", "environment"),
