@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.make_logs import make  # noqa: E402
 
+STARTS, WARM = 15, 2  # runs of what takes a fraction of a second; runs before those that count
 RG_OPTIONS = ("-a", "-n", "--no-unicode", "--regex-size-limit", "4G", "--dfa-size-limit", "4G")
 
 
@@ -114,7 +115,8 @@ class Bench:
         print(f"{count} expressions, {self.size / 1e6:,.0f} MB, {self.files} ranks, {os.cpu_count()} processors")
         print(f"rival: {version.splitlines()[0] if version else 'none; name a ripgrep with RG=path'}\n")
         print(f"{'':28}{'MB/s':>8}{'wall s':>9}{'cpu s':>9}{'MB used':>9}{'  against rg, wall and cpu'}")
-        self.compare("start, 2 MB", logs["small"], patterns, expressions, 1)
+        self.compare("start, 2 MB", logs["small"], patterns, expressions, None, runs=STARTS)
+        self.compare("  with 1 process", logs["small"], patterns, expressions, 1, runs=STARTS, rival=False)
         self.compare("one file, 1 process", logs["big"], patterns, expressions, 1)
         self.compare("  without metrics", logs["big"], [*patterns, "--metrics", "off"], expressions, 1, rival=False)
         self.compare("  every metric", logs["big"], [*patterns, "--metrics", "all"], expressions, 1, rival=False)
@@ -132,18 +134,20 @@ class Bench:
         path: Path,
         options: Sequence[str],
         expressions: Path,
-        jobs: int,
+        jobs: int | None,
         *,
         rival: bool = True,
         size: int | None = None,
+        runs: int = 0,
     ) -> None:
-        """Time both in turns and print a line."""
-        own = [*self.diagnose, "log", "--jobs", str(jobs), *options, str(path)]
+        """Time both in turns and print a line; `jobs` None is the command as people type it."""
+        own = [*self.diagnose, "log", *([] if jobs is None else ["--jobs", str(jobs)]), *options, str(path)]
         # One file keeps ripgrep on one thread whatever -j says.
-        other = [str(self.rg), f"-j{jobs}", *RG_OPTIONS, "-f", str(expressions), str(path)]
-        measure(own, self.environment)  # the caches
+        other = [str(self.rg), f"-j{jobs or 1}", *RG_OPTIONS, "-f", str(expressions), str(path)]
+        for _ in range(WARM):
+            measure(own, self.environment)  # the caches: what one run compiled, the next keeps
         ours, theirs = [], []
-        for _ in range(self.runs):
+        for _ in range(max(runs, self.runs)):
             ours.append(measure(own, self.environment))
             if rival and self.rg:
                 theirs.append(measure(other, self.environment))
