@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from diagnose.lazy import Lazy, LazyBytes
 
 # CSI, OSC (with BEL or ST), other two-byte escapes: ECMA-48.
@@ -16,10 +18,16 @@ _CONTROL = Lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u
 
 def strip_escapes(raw: bytes) -> bytes:
     """Remove terminal escape sequences; newlines stay where they are."""
-    count = raw.count(b"\x1b")
-    if not count:
+    if b"\x1b" not in raw:
         return raw
-    if count * _SPARSE > len(raw) >= _LARGE:
+    return _stripped(bytes(raw)) if len(raw) >= _LARGE else _ESCAPE.sub(b"", raw)
+
+
+@lru_cache(maxsize=2)
+def _stripped(raw: bytes) -> bytes:
+    # The scan and each meter ask for the same chunk, one after the other.
+    count = raw.count(b"\x1b")
+    if count * _SPARSE > len(raw):
         codes = {*_COLOR.findall(raw, 0, _LOOKED_AT), *_COLOR.findall(raw, len(raw) - _LOOKED_AT)}
         # Where nothing but a few colors escapes, taking out one after the other is five times faster.
         if len(codes) <= _FEW and sum(map(raw.count, codes)) == count:
