@@ -21,11 +21,14 @@ RICH_FRAME = Lazy(r"(/[^\s:]{1,1000}|[^\s:]{1,1000}\.py):(\d{1,9}) in (\S{1,200}
 RICH_CODE = Lazy(r"❱ +\d+ (.*)")
 # IPython and notebooks: the head begins with the type, frames name the file and the call, an arrow marks the line.
 NOTEBOOK_FRAME = Lazy(
-    r"(?:File )?([~/][^\s:()]{1,1000}|[A-Za-z]:[\\/][^\s:()]{1,1000}|<[\w-]{1,80}>|(?:Cell In|Input In) ?\[\d{1,6}\])"
-    r"(?::(\d{1,9}))?(?:\([^)]{0,300}\))?,? (?:in (\S[^(\s]{0,300})|line (\d{1,9}))"
+    r"(?:File )?\[?([~/][^\s:()\]]{1,1000}|[A-Za-z]:[\\/][^\s:()\]]{1,1000}|<[\w-]{1,80}>"
+    r"|(?:Cell In|Input In) ?\[\d{1,6}\])"
+    r"(?:\]\([^)\s]{1,1000}\))?(?: Cell \d{1,6})?"  # Colab, Jupyter and VS Code link files, and number cells
+    r"(?::(\d{1,9}))?(?:\]\([^)\s]{1,1000}\))?(?:\([^)]{0,300}\))?,? (?:in (\S[^(\s]{0,300})|line (\d{1,9}))"
 )
-NOTEBOOK_CODE = Lazy(r"-{1,10}> ?(\d{1,9})(?: (.*))?$")
-NOTEBOOK_REST = Lazy(r"\d{1,9}(?: |$)|\d+ frames?$|\(\.\.\.\)|[)\]}\^~]")
+_LINKED = r"(?:\[(?=\d))?(\d{1,9})(?:\]\([^)\s]{1,1000}\))?"  # a line's number, which VS Code links too
+NOTEBOOK_CODE = Lazy(rf"-{{1,10}}> ?{_LINKED}(?: (.*))?$")
+NOTEBOOK_REST = Lazy(rf"{_LINKED}(?: |$)|\d+ frames?$|\(\.\.\.\)|[)\]}}\^~]")
 SEPARATOR = Lazy(r" *\+[-+]+(?: (\d+|\.\.\.) )?-*$")  # between the members of an exception group
 MARKERS = Lazy(r"[\^~\s]+$|\[Previous line repeated \d+ more times?\]$|\.\.\.<\d+ lines>\.\.\.$")
 

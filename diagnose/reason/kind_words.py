@@ -200,7 +200,7 @@ PLACES = _table((
         r"/dist_checkpointing/",
         r"serialization\.py",
         r"/safetensors/", r"state_dict\w*\.py",
-        r" in (?:load_state_dict|_?load_checkpoint\w*|_?save_checkpoint\w*|load_pretrained\w*|"
+        r" in (?:load_state_dict|\w*load_checkpoint\w*|\w*save_checkpoint\w*|load_pretrained\w*|"
         r"_?resume\w*|save_pretrained)$",
     )),
     ("data", (
@@ -303,6 +303,7 @@ LOOKUPS = ("KeyError", "IndexError")
 LOOKED_IN = _table((
     ("config", (
         r"\b\w*(?:cfg|conf|config|args|opts?|options|hparams?|settings|environ|kwargs)\b(?:\.\w+(?:\(\))?)*\[",
+        r"\b(?:\w*config_dict|cfg_dict|hyps?|hps|hyp_params)\[|\bh\[['\"]",
         r"\bregistry\b",
     )),
     ("checkpoint", (r"\b\w*(?:state_dict|checkpoint|ckpt|weights|state|sd)\b(?:\.\w+)*\[",)),

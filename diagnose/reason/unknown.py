@@ -21,6 +21,7 @@ _BARE = (
     "TabError", "TypeError", "UnboundLocalError",
 )  # fmt: skip
 _FAILED = Lazy(r"(?i)\b(?:error|critical|fatal|fail(?:ed|ure)?|crash(?:ed)?|exception)\b[^:]{0,120}: ?\S.{8}")
+_RAISED = Lazy(r"raise (?:\w{1,80}\.){0,5}(\w{1,80})\(f?['\"](.{4,300})")  # a line of code that says what it raises
 _WORDS = 12  # last lines that are told of a failure that nothing explains
 _FRAMEWORK = Lazy(r"(?i)/(?:megatron|nemo|transformer_engine|deepspeed|lightning)(?:[-_][^/]*)?/")
 
@@ -90,7 +91,9 @@ def cut_exception(record: SourceRecord) -> Finding:
     frame = unit.frames[-1]
     code = f": {frame.code.strip()[:200]}" if frame.code else ""
     where = f"{frame.file}:{frame.line}, in {frame.function}"
-    category = category_of(replace(unit, message=announced.text) if announced else unit)
+    raised = _RAISED.match(frame.code.strip())
+    told = replace(unit, type=raised[1], message=raised[2]) if raised else unit
+    category = category_of(replace(unit, message=announced.text) if announced else told)
     announced = announced or _wrapping(record, unit)
     said = f"{words.clipped(announced.text.strip(), 200)}; the" if announced else "the"
     return Finding(

@@ -421,6 +421,39 @@ def test_notebook() -> None:
     ]
 
 
+LINKED = """FrobError                                 Traceback (most recent call last)
+[<ipython-input-36-2a45>](https://localhost:8080/#) in <module>()
+----> 1 trainer.train()
+
+9 frames
+[/usr/lib/python3/dist-packages/acme/loop.py](https://localhost:8080/#) in run(self, batch)
+     81
+---> 82             raise FrobError("out of tune")
+
+File [~/lib/acme/net.py:41](http://localhost:8888/home/me/lib/acme/net.py#line=40), in Net.run(self, **kwargs)
+     40 else:
+---> 41     tune()
+
+/home/me/test.ipynb Cell 3 line 2
+      [1](vscode-notebook-cell://host/home/me/test.ipynb#W0sd?line=0) import frob
+----> [2](vscode-notebook-cell://host/home/me/test.ipynb#W0sd?line=1) frob.tune()
+
+FrobError: out of tune
+"""
+
+
+def test_notebook_with_links() -> None:
+    """Frames and lines that Colab or VS Code wrote as links are read as those without."""
+    (found,) = tracebacks_of(LINKED)
+    assert (found.type, found.message) == ("FrobError", "out of tune")
+    assert [(each.file, each.line, each.code) for each in found.frames] == [
+        ("<ipython-input-36-2a45>", 1, "trainer.train()"),
+        ("/usr/lib/python3/dist-packages/acme/loop.py", 82, 'raise FrobError("out of tune")'),
+        ("~/lib/acme/net.py", 41, "tune()"),
+        ("/home/me/test.ipynb", 2, "frob.tune()"),
+    ]
+
+
 def test_notebook_that_is_cut() -> None:
     """The rest of the log behind a notebook's traceback without an end is not taken for it."""
     cut = NOTEBOOK.partition("20 frames")[0]

@@ -89,6 +89,9 @@ def test_in_a_layer() -> None:
     [
         ('truth = item.non_tensor_batch["reward_model"]', "data"),
         ('width = cfg.model["width"]', "config"),
+        ("self.gain = h['gain']  # focal loss", "config"),
+        ("lr = hyp['lr0']", "config"),
+        ("column = h[number]", "code"),
         ('weight = state_dict["lm_head.weight"]', "checkpoint"),
         ("kind = MODEL_KINDS[name]", "config"),
         ("layout = DATASET_CONFIGS[name]", "data"),
@@ -107,6 +110,11 @@ def test_while_a_library_is_imported() -> None:
     assert placed(said, MAIN, module, (f"{TORCH}/parallel.py", "Parallel", "mesh: Mesh.Mesh = None")) == "environment"
     assert placed(said, MAIN, (f"{TORCH}/parallel.py", "<module>", "mesh = Mesh.Mesh")) == "environment"
     assert placed(said, MAIN, (f"{TORCH}/parallel.py", "run", "mesh = Mesh.Mesh")) == "code"
+
+
+def test_where_checkpoints_are_loaded_or_saved() -> None:
+    """A function whose name ends in loading or saving a checkpoint speaks of checkpoints, whatever stands before."""
+    assert placed("ValueError: frob", MAIN, ("/workspace/net.py", "acme_load_checkpoint", "frob()")) == "checkpoint"
 
 
 def test_assertion_without_words() -> None:

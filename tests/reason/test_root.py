@@ -263,6 +263,17 @@ def test_cut_traceback_that_was_logged(diagnose_logs: Diagnose) -> None:
     assert diagnose_logs({"train.log": log}).verdict == "unknown"
 
 
+def test_cut_traceback_at_its_raise(diagnose_logs: Diagnose) -> None:
+    """Where the log ends at the line that raises, the type and the words on that line place the failure."""
+    log = (
+        traceback("").rstrip("\n")
+        + '\n  File "/w/frob.py", line 4, in frob\n    raise acme.SafetensorError(f"bad {x}")\n'
+    )
+    root = diagnose_logs({"train.log": step(1) + log}).root_cause
+    assert root is not None
+    assert root.category == "checkpoint"
+
+
 def test_cut_traceback_inside_another(diagnose_logs: Diagnose) -> None:
     """Where a driver shows a worker's traceback that is cut, the driver's line, which names the type, is shown."""
     passed = (
