@@ -219,17 +219,24 @@ class _Told:
     """What many sources say alike: thousands of ranks that print one configuration are remembered with it once."""
 
     def __init__(self) -> None:
-        self._known: set[tuple[str, str, str]] = set()
+        self._last: dict[str, list[tuple[str, str]]] = {}  # key -> origins and values, of the last source that had it
 
     def take(self, record: SourceRecord, *, brief: bool) -> SourceRecord:
-        """Note a record's settings; of one that was read briefly, drop those that were seen before."""
-        fresh = []
+        """Note a record's settings; of one that was read briefly, drop those that the source before it had alike.
+
+        Alike with the one before, not with any: of what sources say differently, the last word counts.
+        """
+        said: dict[str, list[tuple[str, str]]] = {}
         for each in record.observations:
-            key = (each.key, each.origin, repr(each.value))
-            if not brief or key not in self._known or not each.key.startswith(_SETTINGS):
-                fresh.append(each)
-            self._known.add(key)
-        record.observations = fresh
+            if each.key.startswith(_SETTINGS):
+                said.setdefault(each.key, []).append((each.origin, repr(each.value)))
+        if brief:
+            record.observations = [
+                each
+                for each in record.observations
+                if each.key not in said or self._last.get(each.key) != said[each.key]
+            ]
+        self._last.update(said)
         return record
 
 

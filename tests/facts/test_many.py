@@ -17,6 +17,7 @@ from diagnose.facts import collect as collecting
 from diagnose.facts import many
 from diagnose.facts.many import collect_many
 from diagnose.facts.probe import Probe, prepare
+from diagnose.facts.run import Facts
 from diagnose.facts.workers import Lost, WorkerError, Workers
 from diagnose.read import find_sources
 from diagnose.scan import parts
@@ -150,3 +151,17 @@ def test_an_interrupt_ends_the_command(tmp_path: Path) -> None:
     assert (process.returncode, error.strip()) == (130, b"")
     assert children
     assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_last_word_counts_among_very_many(jobs: int, tmp_path: Path, probe: Probe) -> None:
+    """A setting that one of very many sources has otherwise does not outlive those after it."""
+    for rank in range(40):
+        device = "mlx5_9" if rank == 35 else "mlx5_0"
+        (tmp_path / f"rank_{rank:02}.log").write_text(f"+ export NCCL_IB_HCA={device}\nstep {rank}\n")
+    sources, _ = find_sources([str(tmp_path)])
+    records = collect_many(sources, probe, jobs=jobs)
+    seen = [each for record in records for each in record.observations if each.key == "env.NCCL_IB_HCA"]
+    assert len(seen) < len(sources)
+    assert str(Facts([each for record in records for each in record.observations]).value("env.NCCL_IB_HCA")) == "mlx5_0"
+    assert {str(each.value) for each in seen} == {"mlx5_0", "mlx5_9"}
