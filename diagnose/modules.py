@@ -35,7 +35,7 @@ class Modules:
         self._rows = rows
         self._kept = kept
         self._code: dict[str, bytes] = {}
-        self._taken = set(sys.modules)  # what was loaded to read the file
+        self._before = set(sys.modules)  # what was loaded to read the file
 
     def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
         """Give a module's specification; None where the file has not this module as it is now."""
@@ -49,7 +49,6 @@ class Modules:
             return None
         if status.st_mtime_ns != time or status.st_size != size or not self._read(name):
             return None
-        self._taken.add(name)
         spec = ModuleSpec(name, self, origin=source, is_package=package)  # type: ignore[arg-type]
         spec.has_location = True
         spec.cached = compiled
@@ -83,7 +82,9 @@ class Modules:
     def keep(self) -> None:
         """Write the file anew where this run has loaded modules that are not in it."""
         loaded = [(name, module) for name, module in sys.modules.items() if name.startswith(f"{__package__}.")]
-        fresh = [pair for pair in loaded if pair[0] not in self._taken and type(pair[1].__loader__) is SourceFileLoader]
+        fresh = [
+            pair for pair in loaded if pair[0] not in self._before and type(pair[1].__loader__) is SourceFileLoader
+        ]
         if not fresh or sys.dont_write_bytecode or not _identity():
             return
         known = {name: (*row[:-1], self._code[name]) for name, row in self._rows.items() if self._read(name)}

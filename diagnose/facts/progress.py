@@ -10,9 +10,9 @@ from diagnose.classes import dataclass, field, replace
 from diagnose.facts.model import Step
 from diagnose.facts.progress_lines import read_progress
 from diagnose.facts.reader import TextView
-from diagnose.facts.uncolored import origins, uncolored
+from diagnose.facts.uncolored import origins
 from diagnose.lazy import LazyBytes
-from diagnose.read.clean import clean
+from diagnose.read.clean import clean, strip_escapes
 from diagnose.read.labels import LABEL
 from diagnose.read.model import Evidence
 
@@ -52,13 +52,13 @@ class _Dense:
     """The marks of a chunk that is full of progress lines: cut out each time they are asked for."""
 
     data: bytes
-    places: list[int] | None  # in its uncolored text; None: not looked for yet
+    places: list[int] | None  # in its text without escape codes; None: not looked for yet
     offset: int
     first_line: int
 
     def last(self, count: int) -> Iterator[_Mark]:
         """Yield the last marks."""
-        plain = uncolored(self.data)
+        plain = strip_escapes(self.data)
         if self.places is None:
             self.places = _places(plain)[0][-LAST:]
         return _marks(self.data, plain, self.places[-count:], self.offset, self.first_line)
@@ -86,7 +86,7 @@ class ProgressMeter:
     def feed(self, chunk: bytes, offset: int, first_line: int) -> None:
         """Search one chunk of whole lines that starts at byte `offset` with line number `first_line` (0: not known)."""
         raw = bytes(chunk)
-        data = uncolored(raw)
+        data = strip_escapes(raw)
         room = FIRST - len(self._first)
         full = _full(data) if offset > self._seen else None
         if full is not None:

@@ -12,6 +12,7 @@ from diagnose.classes import dataclass, field
 from diagnose.read.model import Evidence
 
 MOST = 200_000  # points of one series; beyond, neighbours are merged
+RATES = ("samples_per_second", "tokens_per_second", "tflops")
 METRICS = ("ms", "tflops", "tokens_per_second", "samples_per_second", "loss", "grad_norm", "skipped", "nan", "batch")
 _SUMMED = ("skipped", "nan")
 _LARGEST = ("loss", "grad_norm")  # a spike survives the merging, and so does NaN
@@ -45,6 +46,11 @@ class Series:
             return metric in self.closed[1]
         column = self.values.get(metric)
         return column is not None and any(not math.isnan(value) for value in column)
+
+    @property
+    def rate(self) -> str:
+        """The metric that stands in for step times; "" where those are printed, or nothing does."""
+        return "" if self.has("ms") else next(filter(self.has, RATES), "")
 
     def append(self, numbers: Sequence[int], columns: dict[str, Sequence[float]]) -> None:
         """Add points; columns that are missing count as NaN."""

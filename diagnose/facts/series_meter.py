@@ -15,8 +15,8 @@ from diagnose.facts.series import MOST, Series
 from diagnose.facts.series_clock import Clock, Tick, bars, stamped
 from diagnose.facts.series_forms import FORMS, STEP_TIME, Columns, Form, columns_of, number_of
 from diagnose.facts.series_rows import Rows
-from diagnose.facts.uncolored import origins, uncolored
-from diagnose.read.clean import clean
+from diagnose.facts.uncolored import origins
+from diagnose.read.clean import clean, strip_escapes
 from diagnose.read.model import Evidence, Line
 from diagnose.read.prefix import split
 
@@ -90,7 +90,7 @@ class SeriesMeter:
         self._end = offset + len(raw)
         self._fed += len(raw)
         self._chunk += 1
-        data = uncolored(raw)
+        data = strip_escapes(raw)
         form = next((form for form in FORMS if form.guard in data), None)
         if form is None and STEP_TIME.guard in data:
             form = STEP_TIME
@@ -123,7 +123,7 @@ class SeriesMeter:
         """Tell the speakers of a chunk apart, line by line."""
         at = 0
         for raw in data.split(b"\n"):
-            line = uncolored(raw)
+            line = strip_escapes(raw)
             if form.guard in line and (found := columns_of(form, line)) is not None:
                 self._looked += 1
                 lane = split(line[:1024].decode("utf-8", "replace")).lane
@@ -180,7 +180,7 @@ class SeriesMeter:
             place = piece.places[min(point, len(piece.places) - 1)] if piece.places else 0
             return text.line_at(piece.offset + place)
         raw = text.read(piece.offset, piece.offset + piece.size)
-        data = uncolored(raw)
+        data = strip_escapes(raw)
         if piece.form.number is None:
             place = _nth(data, piece.form.guard, (index - piece.first) * series.every)
         else:

@@ -17,7 +17,7 @@ _CONTROL = Lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u
 
 
 def strip_escapes(raw: bytes) -> bytes:
-    """Remove terminal escape sequences; newlines stay where they are."""
+    """Remove terminal escape sequences; newlines stay where they are, and text without any comes back as it is."""
     if b"\x1b" not in raw:
         return raw
     return _stripped(bytes(raw)) if len(raw) >= _LARGE else _ESCAPE.sub(b"", raw)

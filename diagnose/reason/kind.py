@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from diagnose.lazy import Lazy
 from diagnose.read.model import Traceback
@@ -78,7 +78,6 @@ def _told(said: str) -> str:
     return _first(words.TELLING_WORDS, (said,))
 
 
-def _first(table: Iterable[tuple[str, Lazy]], texts: Iterable[str]) -> str:
+def _first(table: Sequence[tuple[str, Lazy]], texts: Iterable[str]) -> str:
     """Return the first category of a table that fits the first text that any fits; "" where none does."""
-    rows = tuple(table)
-    return next((category for text in texts for category, expression in rows if expression.search(text)), "")
+    return next((category for text in texts for category, expression in table if expression.search(text)), "")

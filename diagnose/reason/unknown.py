@@ -13,7 +13,7 @@ from diagnose.read.model import Evidence, Frame, Traceback
 from diagnose.reason import words
 from diagnose.reason.incident import Group, Incident
 from diagnose.reason.kind import category_of
-from diagnose.reason.kind_words import LIBRARY
+from diagnose.reason.kind_words import LIBRARY, LOOKUPS
 from diagnose.reason.result import Cause, Check, Finding, Fix
 
 _BARE = (
@@ -78,7 +78,7 @@ def place_bare(finding: Finding, incident: Incident) -> Finding:
     if name not in _BARE:
         return finding
     own = bool(unit.frames) and not LIBRARY.search(unit.frames[-1].file)
-    sure = own and name not in ("KeyError", "IndexError")
+    sure = own and name not in LOOKUPS
     return replace(finding, category=category_of(unit), confidence=finding.confidence if sure else "low")
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from diagnose.facts.collect import Probe, collect
-from diagnose.facts.uncolored import origins, uncolored
+from diagnose.facts.uncolored import origins
 from diagnose.read import Source
+from diagnose.read.clean import strip_escapes
 
 TITAN = (
     "[rank0]:[titan] 2025-02-02 10:{m:02}:{s:02},123 - root - INFO - \x1b[31mstep: {n:2}  \x1b[32mloss: {loss:7.4f}  "
@@ -56,8 +57,8 @@ def test_colors_change_nothing(form: str, count: int, tmp_path: Path, probe: Pro
 def test_places_lead_back_to_their_lines() -> None:
     """A place in the text without colors leads to the line that it came from."""
     raw = b"a\n\x1b[31mbb\x1b[0m\nc \x1b[1mdd\n\x1b[0m\nlast"
-    plain = uncolored(raw)
+    plain = strip_escapes(raw)
     places = [plain.index(word) for word in (b"a", b"bb", b"dd", b"last")]
     assert list(origins(raw, plain, places)) == [raw.index(line) for line in (b"a", b"\x1b[31mbb", b"c ", b"last")]
     assert list(origins(plain, plain, places)) == places
-    assert uncolored(plain) is plain
+    assert strip_escapes(plain) is plain

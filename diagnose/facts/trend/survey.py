@@ -7,7 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from diagnose.facts.series import Drift, LossMissing, Series, Shift, Spike, Stalls, Steady, Survey
+from diagnose.facts.series import RATES, Drift, LossMissing, Series, Shift, Spike, Stalls, Steady, Survey
 from diagnose.facts.trend.losses import jumps, vanished
 from diagnose.facts.trend.middle import all_positive, median
 from diagnose.facts.trend.steps import Course, course
@@ -17,7 +17,6 @@ from diagnose.typed import TypeVar
 Show = Callable[[int], Evidence]  # the line of a point
 Start = Callable[[int], int]  # the offset of a point's line
 Around = Callable[[int], tuple[Evidence, ...]]  # telling lines near a point
-_RATES = ("samples_per_second", "tokens_per_second", "tflops")
 _Number = TypeVar("_Number", int, float)
 _NAMED = 40  # stalls that are named
 
@@ -62,11 +61,8 @@ def _times(series: Series) -> tuple[Sequence[int], list[float]]:
 
     Where the global batch size changes, only the points with the usual one can be compared.
     """
-    column, rate = series.values.get("ms"), False
-    if column is None or not series.has("ms"):
-        name = next((name for name in _RATES if series.has(name)), None)
-        column, rate = (series.values[name], True) if name else (array("d"), False)
-    values = column.tolist()
+    name = "ms" if series.has("ms") else series.rate
+    values = series.values[name].tolist() if name else []
     sizes, usual = _batches(series)
     points: Sequence[int] = range(len(values))
     if usual is not None or not all_positive(values):
@@ -76,7 +72,7 @@ def _times(series: Series) -> tuple[Sequence[int], list[float]]:
             if 0 < value < math.inf and (usual is None or sizes is None or sizes[at] == usual)
         ]
         values = [values[at] for at in points]
-    return points, [1000 / value for value in values] if rate else values
+    return points, [1000 / value for value in values] if name != "ms" else values
 
 
 def _batches(series: Series) -> tuple[Sequence[float] | None, float | None]:
@@ -89,7 +85,7 @@ def _batches(series: Series) -> tuple[Sequence[float] | None, float | None]:
 
 
 def _steady(series: Series, points: Sequence[int], spread: float, show: Show) -> Steady:
-    numbers = {name: _median(series.values.get(name), points) for name in ("ms", *_RATES, "batch")}
+    numbers = {name: _median(series.values.get(name), points) for name in ("ms", *RATES, "batch")}
     return Steady(
         numbers["ms"],
         numbers["tflops"],

@@ -24,7 +24,7 @@ _ROUND = 50  # a period that is a multiple of this is most likely a save or an e
 _QUIET, _STEPS = 300.0, 30  # seconds, and step times, of silence that are named
 _EVENTS, _REACH = 3, 4000  # matched lines near the onset that are shown, and how many lines away they may be
 
-_RATES = (("samples_per_second", "samples/s"), ("tokens_per_second", "tokens/s"), ("tflops", "TFLOP/s per GPU"))
+_UNITS = {"": "", "samples_per_second": "samples/s", "tokens_per_second": "tokens/s", "tflops": "TFLOP/s per GPU"}
 
 
 def inside(records: Sequence[SourceRecord], facts: Facts) -> Iterator[Found]:
@@ -43,7 +43,7 @@ def inside(records: Sequence[SourceRecord], facts: Facts) -> Iterator[Found]:
 
 
 def _drop(shift: Shift, series: Series, record: SourceRecord) -> Found:
-    rate = _rate(series)
+    rate = _UNITS[series.rate]
     captures = {
         "iteration": str(shift.number),
         "before": _pace(shift.before, rate),
@@ -71,11 +71,6 @@ def _drop(shift: Shift, series: Series, record: SourceRecord) -> Found:
     return Found(DROP, evidence, why, captures, "high" if shift.certainty >= 6 else "medium")
 
 
-def _rate(series: Series) -> str:
-    """Return the unit of the rate that stands in for step times; "" where those are printed."""
-    return "" if series.has("ms") else next((unit for name, unit in _RATES if series.has(name)), "")
-
-
 def _pace(ms: float, rate: str) -> str:
     """Write a step time; where a rate is printed and it was made of that, the rate."""
     return f"{1000 / ms:,.4g} {rate}" if rate else milliseconds(ms)
@@ -91,7 +86,7 @@ def _close(event: Event, line: Evidence) -> bool:
 
 
 def _drift(drift: Drift, series: Series) -> Found:
-    rate = _rate(series)
+    rate = _UNITS[series.rate]
     captures = {
         "what": "The rate fell" if rate else "The step time grew",
         "first": str(drift.first),
