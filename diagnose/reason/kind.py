@@ -16,13 +16,19 @@ def category_of(unit: Traceback) -> str:
         unit: the exception, with what was read of its frames.
     """
     name = unit.type.partition("(")[0].rpartition(".")[2]
+    said = words.LINKS.sub("", unit.message[:1000])
+    if above := _first(words.ABOVE_TYPES, (said,)):
+        return above
     if name in words.SURE:
         return words.SURE[name]
-    said = words.LINKS.sub("", unit.message[:1000])
+    if name == "CalledProcessError" and (place := _first(words.COMMANDS, (_command(said),))):
+        return place
     if name in words.LOOKUPS:
         return _looked_up(unit, said)
     if name in words.OF_CODE or words.BARE_WORDS.search(said):
-        return "environment" if _at_import(unit) else "code"
+        return "environment" if _at_import(unit) or _misfit(unit, said) else "code"
+    if unit.frames and unit.frames[-1].function == "_execute_child":
+        return "environment"  # a program that is to be started is not there, or may not be
     if unit.frames and words.GENERATED.search(unit.frames[-1].file) and words.SHAPES.search(said):
         return "code"
     sure = _numbered(said) or _first(words.PLAIN_WORDS, (said,)) or _packaged(unit.type)
@@ -35,7 +41,11 @@ def category_of(unit: Traceback) -> str:
         return words.WEAK.get(name) or "code"
     if unit.frames and words.MODEL.search(unit.frames[-1].file.replace("\\", "/")):
         return _first(words.TELLING_WORDS[:1], (said,)) or "code"
-    return _told(said) or "code"
+    return _told(said) or ("config" if name in words.REFUSALS and _refused(said) else "code")
+
+
+def _refused(said: str) -> bool:
+    return bool(words.REFUSED.search(said)) and not words.MISUSED.search(said)
 
 
 def _at_import(unit: Traceback) -> bool:
@@ -45,6 +55,17 @@ def _at_import(unit: Traceback) -> bool:
     above = unit.frames[-2] if len(unit.frames) > 1 else unit.frames[-1]
     in_class = above.function == "<module>" and above.code.startswith("class ")
     return unit.frames[-1].function == "<module>" or in_class
+
+
+def _misfit(unit: Traceback, said: str) -> bool:
+    """Tell whether a library asked another one for what that one's release has not."""
+    if not words.MISFITS.search(said):
+        return False
+    return said.startswith("module") or bool(unit.frames and words.LIBRARY.search(unit.frames[-1].file))
+
+
+def _command(said: str) -> str:
+    return said.partition("Command ")[2].lstrip("'\"[ ")[:200]
 
 
 def _numbered(said: str) -> str:
@@ -58,6 +79,8 @@ def _packaged(kind: str) -> str:
 
 
 def _looked_up(unit: Traceback, said: str) -> str:
+    if unit.frames and words.ENVIRONMENT_KEY.search(f"{unit.frames[-1].file} in {unit.frames[-1].function}"):
+        return "config"
     code = unit.frames[-1].code if unit.frames else ""
     if table := words.TABLES.search(code):
         listed = next((category for category in ("data", "config") if category in table[0].lower()), "")

@@ -42,6 +42,8 @@ SURE = {
     "DistStoreError": "collective",
     "CheckpointException": "checkpoint",
     "CheckpointError": "checkpoint",
+    "CheckpointingException": "checkpoint",
+    "UnpicklingError": "checkpoint",
     "SafetensorError": "checkpoint",
     "ArgumentError": "config",
     "ArgumentTypeError": "config",
@@ -64,6 +66,7 @@ SURE = {
     "InductorError": "compile",
     "CompilationError": "compile",
     "CompileError": "compile",
+    "CppCompileError": "compile",
     "TorchRuntimeError": "compile",
     "FloatingPointError": "numerical",
     "GatedRepoError": "environment",
@@ -106,6 +109,7 @@ NUMBER = Lazy(r"\[(?:Errno|WinError) (\d{1,5})\]")
 NUMBERS = {
     **dict.fromkeys(("32", "99", "100", "101", "103", "104", "110", "111", "112", "113", "-2", "-3"), "network"),
     **dict.fromkeys(("8", "26"), "environment"),
+    **dict.fromkeys(("23", "24"), "node"),
     "12": "host-memory",
 }
 QUOTED_PATH = Lazy(r"['\"][^'\"\s]*/[^'\"]*['\"]")
@@ -126,20 +130,55 @@ WEAK = {
     "BrokenPipeError": "network",
 }
 
+# What the words name whatever the type: a full disk under any writer, a GPU's own fault under any call.
+ABOVE_TYPES = _table((
+    ("storage", (
+        r"\bno space left\b|\bdisk quota exceeded\b|\bstale (?:nfs )?file handle\b|\bStorageFull\b|"
+        r"\bread-only file system\b|\b(?:read|write)\(\): fd \d+ failed|\bfile write failed\b",
+    )),
+    ("gpu-hardware", (r"\buncorrectable (?:ecc|nvlink)\b|\bfallen off the bus\b|\bGPU is lost\b",)),
+    ("environment", (
+        r"\bno kernel image\b|\binvalid device function\b|\bkernel image is invalid\b|\bInvalidImage\b|"
+        r"\bsystem not yet initialized\b|\bforward compatibility was attempted\b|\bINVALID_IMAGE\b",
+        r"\bversion [`'\"]?(?:GLIBC|GLIBCXX|CXXABI)|\bsymbol \S{1,120} (?:version \S{1,80} )?not (?:defined|found)\b",
+    )),
+    ("config", (r"\binvalid device ordinal\b",)),
+), re.IGNORECASE)  # fmt: skip
 # What the words name beyond doubt: counts before the place.
 PLAIN_WORDS = _table((
     ("gpu-memory", (r"\b(?:cuda|hip|gpu|device|vram)\b.{0,80}out of memory", r"not enough (?:gpu|vram|cuda) memory",
-        r"\bresource[_ ]exhausted\b.{0,80}\b(?:memory|hbm|allocate|reserve)\b")),
+        r"\bresource[_ ]exhausted\b.{0,80}\b(?:memory|hbm|allocate|reserve)\b",
+        r"_STATUS_ALLOC_FAILED\b|\bOUT_OF_RESOURCES\b|\bKV cache\b.{0,200}\bgpu_memory")),
     ("host-memory", (
         r"(?:cannot|unable to|failed to|can't) allocate (?:host )?memory",
         r"not enough (?:ram|memory)\b",
         r"paging file is too small",
+        r"\bkilled by signal: (?:Killed|Bus error)|\bmemory cgroup out of memory\b",
+    )),
+    ("network", (r"\bremote process exited or there was a network error\b|\bnccl error\b.{0,120}\bunhandled system error\b",)),
+    ("config", (r"\bnccl error\b.{0,120}\binvalid usage\b",)),
+    ("collective", (
+        r"\b(?:nccl|rccl|hccl) error\b|\bcommunicator was aborted\b|\bwatchdog caught collective\b|\boneccl\b|\bdeepep error: timeout\b",
+    )),
+    ("environment", (
+        r"\bdoes(?:n't| not) have \w{1,20} built in\b|\brequires? \w{1,20} extensions\b|"
+        r"\bdriver (?:version )?(?:is )?(?:insufficient|too old)\b",
     )),
     ("cuda-error", (
         r"\bcu(?:blas|dnn|solver|sparse|fft)\w*\b",
-        r"\b(?:cuda|hip|npu function) error\b|\billegal memory access\b",
+        r"\b(?:cuda|hip|npu function|cuda runtime) error\b|\billegal memory access\b",
     )),
     ("environment", (
+        r"\b(?:not|n't) (?:been )?(?:compiled|built) with\b|\bcuda setup failed\b",
+        r"\bno (?:supported |nvidia |cuda[- ]capable |cuda |hip |rocm |amd )?(?:gpus?|accelerators?|devices?|drivers?)"
+        r"(?: backend)?(?: (?:is|are|was|were))? (?:found|available|detected|on your)\b|\bno nvidia driver\b",
+        r"\b[A-Za-z][\w.-]{1,40}(?:>=|==|<=)v?\d+\.\d|(?:>=|<=|==|<|>) ?v?\d+\.\d+\.\d|\bversions? (?:(?:>=|<=|==|<|>) ?)?v?\d+\.\d",
+        r"\b(?:without|needs?|requires?) (?:te|transformer[ -]?engine|apex|triton|cuda|nvcc)\b(?! (?:error|graph|out))",
+        r"\b(?:te|transformer[ -]?engine|apex|numpy|bitsandbytes|triton|cuda|nccl|deepspeed)\b.{0,40}\bnot (?:available|present|installed)\b",
+        r"\bbinary incompatib\w+|\bremoved in (?:the )?\w+ v?\d|\bcustom (?:c\+\+|cuda) (?:ops?|extensions?)\b|\bcuda arch\b|\bsm_?\d\d\b",
+        r"\b(?:nvcc|CUDA_HOME|CUDA_PATH)\b.{0,60}\b(?:not|missing|unset)\b|\bversion\b.{0,60}\bdoes not match\b",
+        r"\bcould not run '[^']{1,80}' with arguments from the '\w{1,40}' backend\b",
+        r"\b(?:backend|package|library|extension|plugin)s? (?:is|are) required\b|^\w{2,30} (?:is |are )?required (?:to|for)\b",
         r"\b(?:pip|pip3|conda|mamba|apt|apt-get|uv) (?:install|add)\b",
         r"\b(?:is|are|was|were) (?:not|n't) (?:installed|importable|built|compiled)\b",
         r"\b(?:isn't|aren't) installed\b",
@@ -152,7 +191,6 @@ PLAIN_WORDS = _table((
         r"compatible)|too old|mismatch)",
         r"\b(?:incompatible|mismatch(?:ed|ing)?|unsupported) (?:\S{1,30} )?versions?\b|"
         r"\bversions? (?:mismatch|conflict)",
-        r"\bdriver (?:version )?(?:is )?(?:insufficient|too old)\b",
         r"\b(?:cuda|gpu|device|hardware) (?:device )?(?:is )?(?:not available|unavailable|not found)\b",
         r"\bcompute capability\b|\b(?:ampere|hopper|turing|volta)\b.{0,60}\b(?:or newer|required|only)",
         r"\bnot supported (?:on|by) (?:this|your|the (?:current|given)) (?:platform|system|device|gpu|"
@@ -167,7 +205,8 @@ PLAIN_WORDS = _table((
         r"\bno space left\b|\b(?:disk )?quota exceeded\b|\bstorage limit\b|\bdisk (?:is )?full\b|\bnot enough disk\b",
     )),
     ("network", (
-        r"\bbroken pipe\b",
+        r"\bbroken pipe\b|\baddress already in use\b|\bEADDRINUSE\b|\bsocket timeout\b|\bhost not found\b",
+        r"\bunable to find address\b|\bconnect\(\) timed out\b|\berror communicating with\b|\bCAS service error\b",
         r"\bmax retries exceeded\b|\bname resolution\b|\bgetaddrinfo\b|\bno route to host\b",
         r"\bconnection (?:was )?(?:refused|reset|aborted|timed out|error|closed|broken)\b",
         r"\b(?:failed|unable|couldn't|could not|cannot|can't) (?:to )?(?:connect|reach|resolve|establish)\b",
@@ -179,8 +218,26 @@ PLAIN_WORDS = _table((
         r"\b(?:loss|gradients?|grad(?:ient)?[ _]norm|logits|outputs?|weights?|values?) (?:is|are|was|"
         r"were|has|have|contains?|became|becomes?|went) .{0,20}\b(?:nan|inf|infinite|non-?finite)\b",
         r"\b(?:nan|inf|non-?finite)s? (?:loss|gradients?|values?|detected|found|encountered|or)\b|"
-        r"\bisnan\b|\bisfinite\b",
+        r"(?<![\w/.'\"-])nan(?![\w/'\"-])|\bisnan\b|\bisfinite\b|\bfound (?:nan|inf)\b|\bloss scale already at minimum\b",
     )),
+    ("collective", (r"\bgloo\b",)),
+    ("checkpoint", (
+        r"\berror\(s\) in loading state_dict\b|\bsize mismatch for \S{1,120}: copying\b|\bweights only load failed\b",
+        r"\bshared tensors\b|\bsave a non[- ]contiguous\b|\btrying to set a tensor of shape\b|\bcheckpoint ?value\b|"
+        r"\bcheckpoint being loaded\b|\bin the checkpoint\b|\bloaded state dict\b|\binvalid load key\b|\bmagic number\b",
+    )),
+    ("config", (
+        r"\b(?:must|should) (?:be )?(?:evenly )?(?:divisible|divide)\b|\bnot (?:evenly )?divisi?ble\b|"
+        r"\bbatch related parameters\b|\bhas no revision\b|\binvalid repo_id\b",
+    )),
+    ("data", (
+        r"\b(?:pad(?:ding)? token|chat[_ ]template|BuilderConfig|num_samples=0|class (?:values|labels?)|label (?:values|class))\b",
+        r"\bequal size\b.{0,60}\bentry \d|\blist of batch\b|\bdefault_collate\b|\bText(?:Encode)?Input\b|"
+        r"\bexpected sequence of length \d|\bunable to create tensor\b|\bcouldn't find a dataset\b",
+    )),
+    ("compile", (r"\berror (?:building|compiling)\b|\bfailed to compile\b|\bcompil(?:ation|e) (?:failed|error)\b|\bptxas\b|\bnvrtc\b",)),
+    ("storage", (r"\baccess ?denied\b|\bdefault credentials\b",)),
+    ("code", (r"\btrying to backward through the graph a second time\b|\bplease report a bug to\b",)),
 ), re.IGNORECASE)  # fmt: skip
 
 # Whose code raised it says what kind of thing is wrong, never which. The first that fits the innermost frames decides.
@@ -271,6 +328,19 @@ TELLING_WORDS = _table((
         r"\bimages?\b|\baudio\b|\bvideos?\b|\bdecod(?:e|ing)\b|\butf-?8\b|__key__",
     )),
 ), re.IGNORECASE)  # fmt: skip
+# How a check that somebody wrote speaks where it refuses what it was asked for.
+REFUSALS = ("AssertionError", "ValueError", "NotImplementedError", "Exception")
+REFUSED = Lazy(
+    r"(?i)\b(?:must|should|needs?|requires? (?!grad)|requires?d|cannot|can ?not|can't|can only|only|disable|enabled?|"
+    r"incompatible|not compatible|deprecated|no longer|at (?:most|least)|conflicting|both|is set but|does(?:n't| not) work|"
+    r"not support(?:ed)?|no support|invalid|unknown|must equal|greater than|less than|smaller than|larger than|"
+    r"not enough)\b"
+)
+# What only a program does wrong, however the refusal speaks.
+MISUSED = Lazy(
+    r"(?i)\brequires_grad\b|\.grad\b|\bbackward(?:\(|\b)|\bin-?place\b|\bautograd\b|\bprocess group\b|\bcurrent state\b|"
+    r"<class '|\bpassed\b|\bcalled\b|\bnesting\b|\bmeta device\b|\breplay"
+)
 # A file that a name points at: which kind of file it is counts more than that it is not there.
 ABSENT = Lazy(
     r"(?i)(?:no such file|does ?n[o']t exist|not found|cannot (?:open|read|find)|can'?t (?:open|"
@@ -301,6 +371,7 @@ ASSERTED = _table((
 # A key or index that is not there: what it was looked for in stands on the line that looked.
 LOOKUPS = ("KeyError", "IndexError")
 LOOKED_IN = _table((
+    ("data", (r"\btarget -?\d+ is out of bounds\b",)),
     ("config", (
         r"\b\w*(?:cfg|conf|config|args|opts?|options|hparams?|settings|environ|kwargs)\b(?:\.\w+(?:\(\))?)*\[",
         r"\b(?:\w*config_dict|cfg_dict|hyps?|hps|hyp_params)\[|\bh\[['\"]",
@@ -316,6 +387,15 @@ LOOKED_IN = _table((
 BARE_WORDS = Lazy(
     r"unexpected keyword argument|positional arguments?\b|has no attribute|is not (?:callable|subscriptable|defined)"
 )
+MISFITS = Lazy(r"^\S{1,200}\(\) got an unexpected keyword argument|^module [`'\"]?[\w.]{1,120}[`'\"]? has no attribute")
+ENVIRONMENT_KEY = Lazy(r"/os\.py in __getitem__$")
+# A command that ended badly: what it was for.
+COMMANDS = _table((
+    ("network", (r"^\W*(?:ssh|scp|rsync|pdsh|ping|curl|wget)\b",)),
+    ("environment", (r"\b(?:pip3?|conda|apt|apt-get|nvidia-smi|uv|nvcc', '--version|which)\b",)),
+    ("compile", (r"\b(?:ninja|nvcc|gcc|g\+\+|clang|c\+\+|cmake|make|ptxas|hipcc|ld)\b",)),
+    ("storage", (r"\b(?:gsutil|aws|s5cmd|azcopy|rclone|cp|mv|tar|mount|gcloud storage)\b",)),
+))  # fmt: skip
 OF_CODE = ("AttributeError", "NameError", "TypeError", "UnboundLocalError", "ZeroDivisionError")
 TABLES = Lazy(r"\b_?[A-Z][A-Z0-9_]{3,}\[")  # a constant that lists what a release knows
 # Where layers compute, words like tokens or labels are the names of tensors.
