@@ -5,24 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_BY_EXCEPTION: Mapping[str, str] = MappingProxyType(
-    {
-        "OutOfMemoryError": "gpu-memory",
-        "MemoryError": "host-memory",
-        "AcceleratorError": "cuda-error",
-        "ModuleNotFoundError": "environment",
-        "ImportError": "environment",
-        "FileNotFoundError": "storage",
-        "PermissionError": "storage",
-        "JSONDecodeError": "data",
-        "UnicodeDecodeError": "data",
-        "DistBackendError": "collective",
-        "ConnectionError": "network",
-        "ConnectionResetError": "network",
-        "TimeoutError": "network",
-    }
-)
-# The first that stands in the message wins.
+# What a line without an exception speaks of: the first that stands in it wins.
 _BY_WORD = (
     ("checkpoint", "checkpoint"),
     ("cuda", "cuda-error"),
@@ -51,10 +34,8 @@ _FAMILIES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def category_of(exception: str, message: str) -> str:
-    """Guess the category of a failure from the exception's type (its last component) and its words."""
-    if exception in _BY_EXCEPTION:
-        return _BY_EXCEPTION[exception]
+def category_of_line(message: str) -> str:
+    """Guess the category of a failure from the words of a line that is no exception."""
     words = f" {message.lower()} "
     return next((category for word, category in _BY_WORD if word in words), "code")
 

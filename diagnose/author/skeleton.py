@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
-from diagnose.author.guess import category_of, family_of
+from diagnose.author.guess import category_of_line, family_of
 from diagnose.author.place import NoSuchLineError, Place, find_place
 from diagnose.author.shape import BLANK
 from diagnose.author.wording import Wording, wording
 from diagnose.catalogue.literals import required_literals
-from diagnose.catalogue.model import CATEGORIES, ROLES
+from diagnose.catalogue.model import CATEGORIES, ROLES, PlacementRule
 from diagnose.classes import dataclass
 from diagnose.facts.secrets import hide
 from diagnose.read import Traceback
+from diagnose.reason.kind import category_of
 from diagnose.typed import BinaryIO
 
 __all__ = ["NoSuchLineError", "Skeleton", "skeleton"]
@@ -55,6 +56,7 @@ def skeleton(
     id: str = "",
     family: str = "",
     taken: Collection[str] = (),
+    rules: Iterable[PlacementRule] = (),
     mask: Callable[[str], str] = hide,
     stdin: BinaryIO | None = None,
 ) -> Skeleton:
@@ -70,7 +72,7 @@ def skeleton(
     bare = unit is not None and not unit.message.strip()
     sample = mask(_quoted(unit)) if unit and (bare or place.line.number != unit.final.line) else body
     name = id or _unused(_id(said), taken)
-    category = category_of(said.exception, said.message)
+    category = category_of(unit, rules) if unit else category_of_line(said.message)
     match = _framed(unit) if bare and unit else _matched(said)
     literals = None if bare else required_literals(said.regex)
     return Skeleton(

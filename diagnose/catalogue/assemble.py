@@ -11,7 +11,8 @@ from diagnose.catalogue.document import Items, Scalar, Table, Where, read_docume
 from diagnose.catalogue.form import Form, Report, did_you_mean
 from diagnose.catalogue.layers import SHARED, Layers, PatternFile
 from diagnose.catalogue.measurements import Workload, read_measurements
-from diagnose.catalogue.model import CATEGORIES, ROLES, Catalogue, Pattern, Wording
+from diagnose.catalogue.model import CATEGORIES, ROLES, Catalogue, Pattern, PlacementRule, Wording
+from diagnose.catalogue.placement_files import PLACEMENT, read_placement
 from diagnose.classes import dataclass, field, replace
 
 MEASUREMENTS = "measurements"  # the stem of the shared file that costs quote
@@ -33,6 +34,7 @@ class Assembly:
     shared: dict[str, dict[str, Table]] = field(default_factory=lambda: {kind: {} for kind in _SHARED_KINDS})
     codes: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)  # table -> code -> field -> text
     measured: dict[str, Workload] = field(default_factory=dict)
+    placement: list[PlacementRule] = field(default_factory=list)
     contents: list[bytes] = field(default_factory=list)  # digests of the files
 
     def catalogue(self) -> Catalogue:
@@ -53,6 +55,7 @@ class Assembly:
             later={each.id: each.predict_later for each in self.patterns.values() if each.predict_later},
             comparisons={each.id: each.compare for each in self.patterns.values() if each.compare},
             codes=self.codes,
+            placement=tuple(self.placement),
         )
 
 
@@ -100,8 +103,11 @@ def _take_shared(state: Assembly, file: PatternFile, node: Table | Items | Scala
     if file.stem == MEASUREMENTS:
         state.measured |= read_measurements(state.report, node)
         return
+    if file.stem == PLACEMENT:
+        state.placement[:0] = read_placement(state.report, node)
+        return
     if file.stem not in _SHARED_KINDS:
-        names = "checks.yaml, fixes.yaml, measurements.yaml"
+        names = "checks.yaml, fixes.yaml, measurements.yaml, placement.yaml"
         state.report.add(node.where, f"`{SHARED}` holds {names} and {FOLDER}/ only")
         return
     keys, what = _SHARED_KINDS[file.stem]

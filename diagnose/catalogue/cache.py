@@ -28,18 +28,22 @@ from diagnose.catalogue.model import (
     Lines,
     Near,
     Pattern,
+    PlacementRule,
     Sample,
     Trouble,
     Wording,
 )
 from diagnose.classes import replace
-from diagnose.typed import Any, overload
+from diagnose.typed import Any, TypeVar, overload
 
 SHIPPED = "catalogue.json"  # beside the folder of the shipped patterns, in a package
-SCHEMA = 7  # of the cache file; raised when the meaning of a field changes
+SCHEMA = 8  # of the cache file; raised when the meaning of a field changes
 # A file edited twice within one tick of a coarse file-system clock could look unedited.
 _SETTLED_NS = 2_000_000_000
+_PARTS = ("wordings", "placement")  # read when they are asked for, beside the patterns' rows
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError)
+
+_T = TypeVar("_T")
 
 
 class LazyPatterns(Mapping[str, Pattern]):
@@ -83,39 +87,67 @@ class LazyPatterns(Mapping[str, Pattern]):
         return len(self._places)
 
 
-class LazyWordings(Sequence[Wording]):
-    """All wordings, read from the file when one is asked for: the scan's database may be kept elsewhere."""
+class LazyPart(Sequence[_T]):
+    """A sequence that is read from the file when something of it is asked for."""
 
-    def __init__(self, file: _File, place: Sequence[int]) -> None:
-        """Take the file, where in it the wordings begin and end, and their checksum."""
+    def __init__(
+        self,
+        file: _File,
+        place: Sequence[int],
+        build: Callable[[Any], tuple[_T, ...]],
+        again: Callable[[Catalogue], Sequence[_T]],
+    ) -> None:
+        """Take the file, where in it the part begins and ends and its checksum, and what makes the sequence of it.
+
+        `again` takes the sequence out of a catalogue read anew, for when the file proves damaged.
+        """
         self._file = file
         self._place = place
-        self._read: Sequence[Wording] | None = None
+        self._build = build
+        self._again = again
+        self._read: Sequence[_T] | None = None
 
-    def _all(self) -> Sequence[Wording]:
+    def _all(self) -> Sequence[_T]:
         if self._read is None:
             try:
-                rows = self._file.read(self._place)
-                self._read = tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in rows)
+                self._read = self._build(self._file.read(self._place))
             except _DAMAGE:
-                self._read = self._file.again().wordings
+                self._read = self._again(self._file.again())
         return self._read
 
-    def __reduce__(self) -> tuple[type[tuple[Wording, ...]], tuple[tuple[Wording, ...]]]:
+    def __reduce__(self) -> tuple[type[tuple[_T, ...]], tuple[tuple[_T, ...]]]:
         return tuple, (tuple(self),)
 
     @overload
-    def __getitem__(self, index: int) -> Wording: ...
+    def __getitem__(self, index: int) -> _T: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Wording]: ...
-    def __getitem__(self, index: int | slice) -> Wording | Sequence[Wording]:
+    def __getitem__(self, index: slice) -> Sequence[_T]: ...
+    def __getitem__(self, index: int | slice) -> _T | Sequence[_T]:
         return self._all()[index]
 
-    def __iter__(self) -> Iterator[Wording]:
+    def __iter__(self) -> Iterator[_T]:
         return iter(self._all())
 
     def __len__(self) -> int:
         return len(self._all())
+
+
+def _wordings(rows: Any) -> tuple[Wording, ...]:
+    return tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in rows)
+
+
+def _placement(rows: Any) -> tuple[PlacementRule, ...]:
+    return tuple(
+        PlacementRule(
+            **{
+                **row,
+                "rules": _placement(row.get("rules", ())),
+                "places": tuple((category, text) for category, text in row.get("places", ())),
+                **{key: tuple(row.get(key, ())) for key in ("type", "package", "errno")},
+            }
+        )
+        for row in rows
+    )
 
 
 class _File:
@@ -177,7 +209,8 @@ def _opened(
             troubles=tuple(Trouble(*row) for row in head["troubles"]),
             digest=head["digest"],
             aliases=head["aliases"],
-            wordings=LazyWordings(file, head["wordings"]),
+            wordings=LazyPart(file, head["wordings"], _wordings, lambda whole: whole.wordings),
+            placement=LazyPart(file, head["placement"], _placement, lambda whole: whole.placement),
             predictions=head["predictions"],
             codes=head["codes"],
             later=head["later"],
@@ -207,7 +240,9 @@ def fetch_shipped(found: Layers) -> Catalogue | None:
     file, head = _File(kept, json.loads, found), json.loads(kept.head)
     try:
         rows = {name: file.read(place) for name, place in head["places"].items()}
-        parts = _laid_out({**head, "identity": _identity(found), "root": root}, file.read(head["wordings"]), rows)
+        parts = _laid_out(
+            {**head, "identity": _identity(found), "root": root}, [file.read(head[part]) for part in _PARTS], rows
+        )
     except _DAMAGE:
         return None
     mine = cache_path(found)
@@ -275,16 +310,17 @@ def _serialise(
         [each.pattern, each.number, each.literals, each.nocase, each.exception, each.framed]
         for each in catalogue.wordings
     ]
-    return _laid_out(head, wordings, {name: [row, trees_in(row)] for name, row in rows.items()}, encode)
+    parts = [wordings, pack(catalogue.placement)]
+    return _laid_out(head, parts, {name: [row, trees_in(row)] for name, row in rows.items()}, encode)
 
 
 def _laid_out(
-    head: dict[str, Any], wordings: list[Any], rows: dict[str, Any], encode: Callable[[Any], bytes] = marshal.dumps
+    head: dict[str, Any], parts: list[Any], rows: dict[str, Any], encode: Callable[[Any], bytes] = marshal.dumps
 ) -> tuple[bytes, bytes]:
-    """Put the wordings and the patterns' rows one behind the other; the head says where each is."""
-    places, bodies = shelf.lay_out([encode(_plain(each)) for each in (wordings, *rows.values())])
-    found = {**_plain(head), "wordings": places[0], "places": dict(zip(rows, places[1:], strict=True))}
-    return encode(found), bodies
+    """Put the parts and the patterns' rows one behind the other; the head says where each is."""
+    places, bodies = shelf.lay_out([encode(_plain(each)) for each in (*parts, *rows.values())])
+    of_parts = dict(zip(_PARTS, places, strict=False))
+    return encode({**_plain(head), **of_parts, "places": dict(zip(rows, places[len(_PARTS) :], strict=True))}), bodies
 
 
 def _plain(value: Any) -> Any:

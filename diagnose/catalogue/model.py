@@ -202,6 +202,28 @@ class Wording:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacementRule:
+    """Where an exception that no pattern knows is filed if this fits it; what is empty asks for nothing.
+
+    It has one of `category`, `places` and `rules`. Where none of `places` or `rules` fits, the next rule is asked.
+    """
+
+    category: str = ""
+    places: tuple[tuple[str, str], ...] = ()  # categories and expressions: the innermost frame that any fits decides
+    no_place: str = ""  # frames that tell nothing to `places`
+    rules: tuple[PlacementRule, ...] = ()
+    type: tuple[str, ...] = ()  # last components of the exception's type
+    package: tuple[str, ...] = ()  # first parts of the whole type
+    errno: tuple[str, ...] = ()
+    message: str = ""
+    unless: str = ""  # over the message
+    frame: str = ""  # over "file in function" of the innermost frame
+    code: str = ""  # over the line of code of the innermost frame
+    library: bool = False  # the innermost frame is a library's
+    importing: bool = False  # a library's module, or a class in it, was being imported
+
+
+@dataclass(frozen=True, slots=True)
 class Catalogue:
     """All patterns in force, and what was wrong with the files that are not."""
 
@@ -214,4 +236,5 @@ class Catalogue:
     later: dict[str, str] = field(default_factory=dict)  # the same for `predict_later`
     comparisons: dict[str, str] = field(default_factory=dict)  # the same for `compare`
     codes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)  # table -> code -> field -> text
+    placement: Sequence[PlacementRule] = ()  # for exceptions that no pattern knows; the first that fits
     kept: tuple[str, str] | None = None  # its cache file and the checksum; None where it has none

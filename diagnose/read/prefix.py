@@ -39,8 +39,10 @@ _MPI = Lazy(r"\[(?:[\w.@-]{1,80}@)?\d+,(\d{1,7})\]<(stdout|stderr|stddiag)>:? ?"
 _POD = Lazy(r"\[pod/([\w.-]{1,253})/([\w.-]{1,63})\] ?", re.ASCII)  # kubectl logs --prefix
 _LIGHTNING = Lazy(r"\[rank: (\d{1,6})\] ?", re.ASCII)
 _DMESG = Lazy(r"\[ {0,8}(\d{1,10}\.\d{3,9})\](?:\[ *[TC]\d+\])? ?", re.ASCII)
+# SkyPilot writes commas between, and its rank is that of the node.
 _RAY = Lazy(
-    r"\((?:([\w.<>:,-]{1,120}) )?(?:rank=(\d{1,7}) )?pid=(\w{1,20})(?:, ip=([\w.:-]{1,64}))?(?:, [\w=.:-]{1,80})?\)"
+    r"\((?:([\w.<>:,-]{1,120}) )?(?:rank=(\d{1,7}) |rank=\d{1,7}, )?"
+    r"pid=(\w{1,20})(?:, ip=([\w.:-]{1,64}))?(?:, [\w=.:-]{1,80})?\)"
     r"(?: \[repeated \d+x across cluster\])? ?",
     re.ASCII,
 )

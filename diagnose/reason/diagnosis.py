@@ -174,7 +174,7 @@ class Reasoner:
         if pattern is None:
             from diagnose.reason.unknown import unknown_exception
 
-            return unknown_exception(group)
+            return unknown_exception(group, self.catalogue.placement)
         evidence = [each.evidence for each in group.incidents[:8]] + [each.evidence for each in proof[:4]]
         evidence += self.shown if group.first.source < 0 else ()
         finding = make_finding(pattern, self.scope(group.first, pattern), evidence, confidence, why, self.framework)
@@ -182,7 +182,7 @@ class Reasoner:
             return finding
         from diagnose.reason.unknown import place_bare
 
-        return place_bare(finding, group.first)
+        return place_bare(finding, group.first, self.catalogue.placement)
 
     def slow_finding(self, found: Found) -> Finding | None:
         """Write the finding of something slow; None where its pattern is switched off."""
@@ -258,17 +258,17 @@ def _last_words(records: Sequence[SourceRecord]) -> tuple[Evidence, ...]:
     return last_words(records)
 
 
-def _cut_exception(record: SourceRecord) -> Finding:
+def _cut_exception(record: SourceRecord, catalogue: Catalogue) -> Finding:
     from diagnose.reason.unknown import cut_exception
 
-    return cut_exception(record)
+    return cut_exception(record, catalogue.placement)
 
 
 def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     choice = work.choice
     if choice.root is None:
         cut = next(filter(_cut_short, work.records), None)
-        return _without_root(work, cut), _cut_exception(cut) if cut else None, []
+        return _without_root(work, cut), _cut_exception(cut, work.catalogue) if cut else None, []
     first = choice.root.first
     rivals = [work.finding(group, "low", _came(group.first)) for group in choice.rivals[:4]]
     if first.pattern is None:

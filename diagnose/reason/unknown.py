@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from diagnose.catalogue.model import PlacementRule
 from diagnose.classes import replace
 from diagnose.facts.model import SourceRecord
 from diagnose.lazy import Lazy
 from diagnose.read.model import Evidence, Frame, Traceback
 from diagnose.reason import words
 from diagnose.reason.incident import Group, Incident
-from diagnose.reason.kind import category_of
-from diagnose.reason.kind_words import LIBRARY, LOOKUPS
+from diagnose.reason.kind import LIBRARY, category_of
 from diagnose.reason.result import Cause, Check, Finding, Fix
 
 _BARE = (
     "AttributeError", "IndentationError", "IndexError", "KeyError", "NameError", "RecursionError", "SyntaxError",
     "TabError", "TypeError", "UnboundLocalError",
 )  # fmt: skip
+_LOOKUPS = ("KeyError", "IndexError")
 _FAILED = Lazy(r"(?i)\b(?:error|critical|fatal|fail(?:ed|ure)?|crash(?:ed)?|exception)\b[^:]{0,120}: ?\S.{8}")
 _RAISED = Lazy(r"raise (?:\w{1,80}\.){0,5}(\w{1,80})\(f?['\"](.{4,300})")  # a line of code that says what it raises
 _WORDS = 12  # last lines that are told of a failure that nothing explains
@@ -32,8 +33,8 @@ def own_frame(frames: Sequence[Frame]) -> Frame | None:
     return next((frame for frame in reversed(own) if not _FRAMEWORK.search(frame.file)), own[-1] if own else None)
 
 
-def unknown_exception(group: Group) -> Finding:
-    """Write the finding of an exception that no pattern knows."""
+def unknown_exception(group: Group, rules: Iterable[PlacementRule]) -> Finding:
+    """Write the finding of an exception that no pattern knows; the rules place it."""
     incident = group.first
     unit = incident.traceback
     assert unit is not None
@@ -41,7 +42,7 @@ def unknown_exception(group: Group) -> Finding:
     shown = f"{unit.type}: {message[0]}" if message else unit.type
     frame = own_frame(unit.frames) or (unit.frames[-1] if unit.frames else None)
     where = f"{frame.file}:{frame.line}, in {frame.function}" if frame else ""
-    category = category_of(unit)
+    category = category_of(unit, rules)
     at = f", raised at {where}" if where else ""
     code = f": {frame.code.strip()}" if frame and frame.code else ""
     checks = (
@@ -65,7 +66,7 @@ def unknown_exception(group: Group) -> Finding:
     )
 
 
-def place_bare(finding: Finding, incident: Incident) -> Finding:
+def place_bare(finding: Finding, incident: Incident, rules: Iterable[PlacementRule]) -> Finding:
     """Say less of an exception that only a generic pattern of faults of the code knows.
 
     It is a fault of the code where the user's own code raised it. A key that is not there may be missing in the data
@@ -78,11 +79,11 @@ def place_bare(finding: Finding, incident: Incident) -> Finding:
     if name not in _BARE:
         return finding
     own = bool(unit.frames) and not LIBRARY.search(unit.frames[-1].file)
-    sure = own and name not in LOOKUPS
-    return replace(finding, category=category_of(unit), confidence=finding.confidence if sure else "low")
+    sure = own and name not in _LOOKUPS
+    return replace(finding, category=category_of(unit, rules), confidence=finding.confidence if sure else "low")
 
 
-def cut_exception(record: SourceRecord) -> Finding:
+def cut_exception(record: SourceRecord, rules: Iterable[PlacementRule]) -> Finding:
     """Write the finding of a log that ends inside a traceback: where it was raised is all that it tells."""
     unit = record.tracebacks[-1]
     announced = _announced(record, unit)
@@ -93,7 +94,7 @@ def cut_exception(record: SourceRecord) -> Finding:
     where = f"{frame.file}:{frame.line}, in {frame.function}"
     raised = _RAISED.match(frame.code.strip())
     told = replace(unit, type=raised[1], message=raised[2]) if raised else unit
-    category = category_of(replace(unit, message=announced.text) if announced else told)
+    category = category_of(replace(unit, message=announced.text) if announced else told, rules)
     announced = announced or _wrapping(record, unit)
     said = f"{words.clipped(announced.text.strip(), 200)}; the" if announced else "the"
     return Finding(

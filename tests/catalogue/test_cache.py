@@ -42,7 +42,9 @@ def test_same_catalogue(packaged: Path, write: Any) -> None:
     assert type(again.patterns) is not type(fresh.patterns)
     assert dict(again.patterns) == dict(fresh.patterns)
     assert list(again.wordings) == list(fresh.wordings)
-    assert replace(again, patterns={}, wordings=()) == replace(fresh, patterns={}, wordings=())
+    assert list(again.placement) == list(fresh.placement)
+    apart = {"patterns": {}, "wordings": (), "placement": ()}
+    assert replace(again, **apart) == replace(fresh, **apart)
     assert again.troubles
 
 

@@ -43,14 +43,15 @@ def test_shipped_patterns(validator: Any) -> None:
 
 
 def test_shipped_shared_entries(schema: Any) -> None:
-    """Every shared check and fix keeps to the schema of its kind."""
+    """Every shared check, fix and rule of placement keeps to the schema of its kind."""
     faults = []
     for path in SHARED:
         if path.stem == "measurements":
             continue
-        kind = {"checks": "check", "fixes": "fix"}[path.stem]
+        kind = {"checks": "check", "fixes": "fix", "placement": "placement"}[path.stem]
         body = {"$ref": f"#/definitions/{kind}", "definitions": schema["definitions"]}
-        for entry in yaml.safe_load(path.read_text()):
+        entries = yaml.safe_load(path.read_text())
+        for entry in entries["rules"] if kind == "placement" else entries:
             faults += [f"{path.name}: {fault.message}" for fault in jsonschema.Draft7Validator(body).iter_errors(entry)]
     assert faults == []
 

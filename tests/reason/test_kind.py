@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from diagnose.api import load_catalogue
 from diagnose.reason.kind import category_of
 from tests.conftest import Diagnose
 from tests.read.reading import tracebacks_of
@@ -16,7 +17,7 @@ def placed(said: str, *frames: tuple[str, str, str]) -> str:
     """Place an exception, raised in frames of file, function and code."""
     lines = "".join(f'  File "{file}", line 7, in {function}\n    {code}\n' for file, function, code in frames)
     (unit,) = tracebacks_of(f"{HEAD}{lines}{said}\n")
-    return category_of(unit)
+    return category_of(unit, load_catalogue().placement)
 
 
 MAIN = ("/workspace/train.py", "main", "run()")

@@ -61,6 +61,7 @@ def command(log: str, text: str, number: int | None, name: str | None, family: s
             id=name or "",
             family=family or "",
             taken=taken,
+            rules=catalogue.placement,
             mask=redact_text,
             stdin=sys.stdin.buffer if log == "-" else None,
         )
