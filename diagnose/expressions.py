@@ -5,7 +5,6 @@ What runs needed is kept in one file beside the cached catalogue, under what ide
 
 from __future__ import annotations
 
-import marshal
 import os
 import re
 import zlib
@@ -117,21 +116,16 @@ class _File:
         self.regex: dict[str, tuple[Any, ...]] = {}
         self._identity = identity()
         file = shelf.fetch(self._path())
-        if file is None:
-            return
-        try:
-            known, standard, others = marshal.loads(file.head)
-        except (ValueError, TypeError, EOFError):
-            return
-        if known == self._identity and isinstance(standard, dict) and isinstance(others, dict):
-            self.standard, self.regex = standard, others
+        found = file.values(self._identity, 2) if file else None
+        if found and all(isinstance(each, dict) for each in found):
+            self.standard, self.regex = found
 
     def add(self, standard: dict[tuple[str | bytes, int], tuple[Any, ...]], others: dict[str, tuple[Any, ...]]) -> None:
         """Write the file with more programs in it."""
         every, rest = {**self.standard, **standard}, {**self.regex, **others}
         every = every if len(every) <= _MOST else standard
         rest = rest if len(rest) <= _MOST else others
-        shelf.store(self._path(), marshal.dumps((self._identity, every, rest)))
+        shelf.store(self._path(), shelf.head_of(self._identity, every, rest))
 
     def _path(self) -> str:
         # Each environment has a file of its own: they would take turns in writing one.

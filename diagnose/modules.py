@@ -85,26 +85,22 @@ class Modules:
         fresh = [
             pair for pair in loaded if pair[0] not in self._before and type(pair[1].__loader__) is SourceFileLoader
         ]
-        if not fresh or sys.dont_write_bytecode or not _identity():
+        identity = _identity()
+        if not fresh or sys.dont_write_bytecode or not identity:
             return
         known = {name: (*row[:-1], self._code[name]) for name, row in self._rows.items() if self._read(name)}
         rows = known | {name: row for name, module in fresh if (row := _row(module)) is not None}
         places, codes = lay_out([row[-1] for row in rows.values()])
         index = {name: (*row[:-1], place) for (name, row), place in zip(rows.items(), places, strict=True)}
-        shelf.store(_path(), marshal.dumps((_identity(), index)), codes)
+        shelf.store(_path(identity), shelf.head_of(identity, index), codes)
 
 
 def install() -> Modules:
     """Import modules from the file from now on."""
-    rows: dict[str, _Row] = {}
-    kept = shelf.fetch(_path())
-    if kept is not None:
-        try:
-            identity, found = marshal.loads(kept.head)
-            if identity == _identity() and len(found) < _MOST:
-                rows = found
-        except (ValueError, TypeError, EOFError):
-            pass
+    identity = _identity()
+    kept = shelf.fetch(_path(identity))
+    found = kept.values(identity, 1) if kept else None
+    rows: dict[str, _Row] = found[0] if found and isinstance(found[0], dict) and len(found[0]) < _MOST else {}
     modules = Modules(rows, kept)
     sys.meta_path.insert(0, modules)
     return modules
@@ -130,5 +126,5 @@ def _identity() -> list[Any]:
     return [__version__, sys.version, sys.implementation.cache_tag, sys.flags.optimize, *own]
 
 
-def _path() -> str:
-    return os.path.join(shelf.folder(), f"modules-{zlib.crc32(repr(_identity()).encode()):08x}.code")
+def _path(identity: list[Any]) -> str:
+    return os.path.join(shelf.folder(), f"modules-{zlib.crc32(repr(identity).encode()):08x}.code")

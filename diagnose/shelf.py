@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import time
 import zlib
 from collections.abc import Sequence
+
+from diagnose.typed import Any
 
 KEEP = 16  # files of one ending; older ones are removed
 _MARK = 17  # bytes: checksum and length of the head in hex, and a newline
@@ -34,6 +37,14 @@ class Kept:
     def __del__(self) -> None:
         os.close(self._handle)
 
+    def values(self, identity: Any, count: int) -> list[Any] | None:
+        """Return the values in a head that `head_of` made; None where it was made of another identity or is none."""
+        try:
+            known, *found = marshal.loads(self.head)
+        except (ValueError, TypeError, EOFError):
+            return None
+        return found if known == identity and len(found) == count else None
+
     def part(self, start: int, end: int, checksum: int) -> bytes:
         """Read bytes counted from the head's end; raises OSError where they are not those that were written."""
         place, size = _MARK + len(self.head) + start, end - start
@@ -45,6 +56,11 @@ class Kept:
         if zlib.crc32(data) != checksum:
             raise OSError("a kept file was damaged")
         return data
+
+
+def head_of(identity: Any, *values: Any) -> bytes:
+    """Return a head that holds values, and what they were made of or made for."""
+    return marshal.dumps((identity, *values))
 
 
 def lay_out(parts: Sequence[bytes]) -> tuple[list[tuple[int, int, int]], bytes]:

@@ -5,10 +5,8 @@ An edited pattern file, or one more folder of patterns, then costs only its own 
 
 from __future__ import annotations
 
-import marshal
 import os
 import sys
-from collections.abc import Mapping
 
 from diagnose import __version__, shelf
 from diagnose.catalogue import examine, expression, literals
@@ -53,7 +51,7 @@ class Examined:
     def save(self) -> None:
         """Keep what was found out; what prevents it is not reported."""
         if self._fresh and max(len(self._groups), len(self._literals)) <= _MOST:
-            shelf.store(_path(), marshal.dumps((_identity(), self._groups, self._literals)))
+            shelf.store(_path(), shelf.head_of(_identity(), self._groups, self._literals))
             self._fresh = False
 
     def _fetch(self) -> None:
@@ -61,14 +59,9 @@ class Examined:
             return
         self._fetched = True
         kept = shelf.fetch(_path())
-        if kept is None:
-            return
-        try:
-            identity, groups, found = marshal.loads(kept.head)
-        except (ValueError, TypeError, EOFError):
-            return
-        if identity == _identity() and isinstance(groups, Mapping) and isinstance(found, Mapping):
-            self._groups, self._literals = dict(groups), dict(found)
+        found = kept.values(_identity(), 2) if kept else None
+        if found and all(isinstance(each, dict) for each in found):
+            self._groups, self._literals = found
 
 
 def _identity() -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnose.catalogue.document import Node, Table
-from diagnose.catalogue.examine import examine
+from diagnose.catalogue.examined import EXAMINED
 from diagnose.catalogue.form import Form, Report
 from diagnose.catalogue.model import CATEGORIES, PlacementRule
 
@@ -69,6 +69,6 @@ def _joined(form: Form, key: str, flags: str = "") -> str:
     """Return the expressions of a key as one."""
     found = form.texts(key)
     for where, text in zip(form.places(key), found, strict=True):
-        for fault in examine(text)[1] if text else ():
+        for fault in EXAMINED.examine(text)[1] if text else ():
             form.report.add(where, fault.message, fault.hint)
     return f"{flags}(?:{'|'.join(found)})" if found else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -133,7 +132,7 @@ def prepare(catalogue: Catalogue, *, engine: str | None = None) -> Probe:
     candidates = Candidates(catalogue)
     database = Database(_Anchors(rows, candidates), engine=engine)
     if path and (state := database.state()) is not None:
-        shelf.store(path, marshal.dumps((identity, pack(rows), framed, state)))
+        shelf.store(path, shelf.head_of(identity, pack(rows), framed, state))
     return Probe(database, candidates, tuple(Candidate(catalogue, *each) for each in framed))
 
 
@@ -145,12 +144,11 @@ def _row(wording: Wording) -> _Row:
 def _fetch(path: str, identity: list[Any], catalogue: Catalogue) -> Probe | None:
     """Read what an earlier start kept; None where it is not there, not of this catalogue, or not of this machine."""
     file = shelf.fetch(path)
-    if file is None:
+    found = file.values(identity, 3) if file else None
+    if found is None:
         return None
+    rows, framed, state = found
     try:
-        known, rows, framed, state = marshal.loads(file.head)
-        if known != identity:
-            return None
         candidates = Candidates(catalogue)
         database = Database.restored(_Anchors(Packed(rows), candidates), state)
     except Exception:  # the native package has errors of its own; whatever is wrong, it is built anew
