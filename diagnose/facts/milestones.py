@@ -63,6 +63,8 @@ def read_milestone(body: str) -> tuple[str, int | None, str] | None:
             continue
         groups = found.groupdict()
         said = (groups.get("text") or "").strip()
+        if "train_runtime" in said and "'loss'" in body:
+            continue  # a step's own numbers
         if kind == "exit" and not said.startswith(("at", "after", "'", "`")) and _NEGATED.search(body):
             return None
         number = groups.get("number") or next((m[1] for form in _NUMBERS if (m := form.search(said))), None)

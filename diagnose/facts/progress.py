@@ -31,13 +31,17 @@ _STRICT = (
     (b"steps: ", LazyBytes(rb"steps: \d{1,15} loss: ")),
     (b", skipped=", LazyBytes(rb", skipped=\d{1,15}, lr=")),
     (b"/global_step=", LazyBytes(rb"/global_step=\d{1,15}, RunningAvgSamplesPerSec=")),
+    (b"[step=", LazyBytes(rb"\[step=\d{1,15}/\d{1,15}[,\]]")),
+    (b"[batch=", LazyBytes(rb"\[batch=\d{1,15}/\d{1,15}\]")),
+    (b"===== Step ", LazyBytes(rb"===== Step \d{1,15}/\d{1,15} =====")),
+    (b"step:", LazyBytes(rb"step:\d{1,15} - [a-z_-]{1,40}/")),
 )
 # Lines of any other kind are found by what they have, and looked at more closely.
 _LOOSE = ((b"oss", None), (b"it/s", None), (b"s/it", None))
 # What a line of any other kind has. Which of these lines tell progress, `read_progress` decides when `steps` is called.
 _LOSS = LazyBytes(rb"oss['\"]?[ :=]{1,3}['\"]?(?:[-+]?[\d.]{1,20}|nan|NaN|NAN|-?inf)")
-_BAR = LazyBytes(rb"\| *\d{1,12}/\d{1,12} \[[^\]\n\r]{0,100}(?:it/s|s/it)")
-_COUNTED = LazyBytes(rb"(?:[Ss]tep|STEP|[Ii]ter|[Ee]poch|[Bb]atch)[^\n]{0,20}?\d|\{'|\| *\d{1,12}/\d{1,12} \[")
+_BAR = LazyBytes(rb"(?:\| *|\xe2\x94\x81 )\d{1,12}/\d{1,12} [\[\d][^\]\n\r]{0,100}(?:it/s|s/it)")
+_COUNTED = LazyBytes(rb"(?:[Ss]tep|STEP|[Ii]ter|[Ee]poch|[Bb]atch)[^\n]{0,20}?\d|\{'|\d/ ?(?:\d|Unk)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,16 +55,29 @@ _GLOBAL_STEP = Lazy(rf"/global_step=(\d{{1,15}}), RunningAvgSamplesPerSec=({NUMB
 _DICT = Lazy(r"\{('[^{}]{1,4000})\}")
 _DICT_ITEM = Lazy(rf"'([A-Za-z_][\w/]{{0,60}})': '?({NUMBER}|True|False)\b", re.IGNORECASE)
 _BAR = Lazy(r"^(.{0,200}?)(?:\d{1,3}%)?\|[^|]{0,400}\| *(\d{1,12})/(\d{1,12}) \[([^\]]{0,400})")
-_BAR_OWNER = Lazy(r"epoch|train|step|iter|^\W*$", re.IGNORECASE)
+_BAR_OWNER = Lazy(r"epoch|train|step|iter|loss|^\W*$", re.IGNORECASE)
 _BAR_STRANGER = Lazy(r"valid|sanity|eval|test|predict|load|download|map|filter|token|generat|shard", re.IGNORECASE)
 _RATE = Lazy(r"([\d.]{1,20})(it/s|s/it)")
+_BAR_LOSS = Lazy(r"loss=\d")
+# Ultralytics: `1/100 2.10G 0.8945 0.5678 16 640: 100%`, then the bar of the epoch's batches.
+_DETECTOR = Lazy(r"\s{0,40}(\d{1,6})/\d{1,6}\s{1,20}[\d.]{1,12}[GMK]?\s[^%]{5,200}\s\d{1,3}%[^/]{1,300}?(\d{1,9})/\d")
+# OLMo, Composer, NeMo RL and verl: a header with the step, its numbers on the same line (verl) or on the next ones.
+_HEADED = Lazy(
+    r"\[(?:step|batch)=(\d{1,15})/(\d{1,15})[,\]]|===== Step (\d{1,15})/(\d{1,15}) ====="
+    r"|\bstep:(\d{1,15}) - ([a-z_-]{1,40})/"
+)
 _STEP = Lazy(
-    r"(?<![\w/.])(?:global[ _-]?step|train[ _-]?step|step|iteration|iter|batch)s?\W{0,4}?[ :=#\[]{0,3}(\d{1,15})"
+    r"(?<![\w/.])(?:global[ _-]?step|train[ _-]?step|step|iteration|iter|batch)s?(?:\(train\))?"
+    r"\W{0,4}?[ :=#\[]{0,3}(\d{1,15})"
     r"(?:[/ ]{1,3}(?:of )?(\d{1,15}))?(?!\.\d)",
     re.IGNORECASE,
 )
-_EPOCH = Lazy(r"(?<![\w/.])epoch\W{0,4}?(\d{1,9}(?:\.\d{1,6})?)", re.IGNORECASE)
-_LOSS = Lazy(rf"(?<![\w/])(?:(?:train|lm|total|avg|running)[ _-]?)?loss['\"]?[ :=]{{1,3}}({NUMBER})", re.IGNORECASE)
+_EPOCH = Lazy(r"(?<![\w/.])epoch(?:\(train\))?\W{0,4}?(\d{1,9}(?:\.\d{1,6})?)", re.IGNORECASE)
+# Keras, timm and others: `102/102 [====] - 19s - loss: 0.69`, `Train: 0 [ 50/1251 (4%)] Loss: 6.9`.
+_OUT_OF = Lazy(r"(?<![\w./:-])(\d{1,12})/ ?(?:\d{1,12}|Unknown)(?![\w./:-])")
+_LOSS = Lazy(
+    rf"(?<![\w/])(?:(?:train|lm|total|avg|running)[ _-]?)?loss['\"]?[ :=]{{1,3}}['\"]?({NUMBER})", re.IGNORECASE
+)
 _EXTRA = Lazy(
     rf"(?<!\w)(grad[_ ]norm|lr|learning[_ ]rate|tflops|mfu|tps|loss[_ ]scale)[ :=]{{1,3}}({NUMBER})", re.IGNORECASE
 )
@@ -86,9 +99,9 @@ def read_progress(body: str) -> Progress | None:
     A Megatron line that has no loss although no iteration was skipped has `loss_missing` 1: that is how a NaN loss is
     printed there (a loss of zero too, up to Core 0.16).
     """
-    if "train_runtime" in body:
+    if "train_runtime" in body and "'loss'" not in body:
         return None
-    for read in (_megatron, _step_time, _deepspeed, _dictionary, _bar, _generic):
+    for read in (_megatron, _step_time, _deepspeed, _dictionary, _bar, _detector, _generic, _headed):
         found = read(body)
         if found:
             return found
@@ -168,7 +181,7 @@ def _bar(body: str) -> Progress | None:
     if _BAR_STRANGER.search(owner) or not _BAR_OWNER.search(owner):
         return None
     rate = _RATE.search(found[4])
-    if not rate and "?" not in found[4]:
+    if not rate and "?" not in found[4] and not _BAR_LOSS.search(found[4]):
         return None
     metrics = {"total": float(found[3])}
     speed = _number(rate[1]) if rate else None
@@ -183,11 +196,29 @@ def _bar(body: str) -> Progress | None:
     return Progress("iteration", int(found[2]), metrics)
 
 
+def _detector(body: str) -> Progress | None:
+    found = _DETECTOR.match(body)
+    return Progress("iteration", int(found[2]), {"epoch": float(found[1])}) if found else None
+
+
+def _headed(body: str) -> Progress | None:
+    found = _HEADED.search(body[:300])
+    if not found:
+        return None
+    number, total = found[1] or found[3] or found[5], found[2] or found[4]
+    return Progress(
+        "eval" if (found[6] or "").startswith("val") else "iteration",
+        int(number),
+        {"total": float(total)} if total else {},
+    )
+
+
 def _generic(body: str) -> Progress | None:
     body = body[:2000]
     loss = _LOSS.search(body)
     step, epoch = (_STEP.search(body), _EPOCH.search(body)) if loss else (None, None)
-    first = step or epoch
+    count = _OUT_OF.search(body, 0, loss.start()) if loss and not step and not epoch else None
+    first = step or epoch or count
     if not loss or not first or first.start() > loss.start() + 200:
         return None
     metrics = {"loss": float(loss[1])}
@@ -200,7 +231,8 @@ def _generic(body: str) -> Progress | None:
     if step and step[2]:
         metrics["total"] = float(step[2])
     kind = "eval" if _EVALUATION.search(body[: loss.end()]) else "iteration"
-    return Progress(kind, int(step[1]) if step else None, metrics)
+    counted = step or count
+    return Progress(kind, int(counted[1]) if counted else None, metrics)
 
 
 def _number(text: str | None) -> float | None:

@@ -22,6 +22,7 @@ _NEAR = 64 * 1024
 _UNCAUGHT = Lazy(r"\[rank\d+\]:")
 # Slurm's word that it ends a job or step; what stands behind it was still in a buffer.
 _ENDED = Lazy(r"^slurmstepd[\w.-]*: error: .*(?:\bbeing killed\b|\bCANCELLED AT \d)", needs=("slurmstepd",))
+_REDRAWN = ("epoch", "loss")  # what a bar that is drawn once more shows again
 _LINGERS, _NEVER = 60.0, float("inf")  # seconds by which a process that is being ended may still write
 _NOTHING_DONE = Lazy(r"\b0%[ |]{1,400}0/\d")  # of a progress bar
 # Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.
@@ -71,7 +72,10 @@ class Progress:
     def _drawn_again(self, step: Step) -> bool:
         """Tell whether a step repeats the one before it: a progress bar is drawn once more when it is closed."""
         place = bisect_right(self._starts, step.start) - 1
-        return place > 0 and step.number is not None and self._steps[place - 1].number == step.number
+        before = self._steps[place - 1] if place > 0 else None
+        if before is None or step.number is None or before.number != step.number:
+            return False
+        return all(before.metrics.get(name) == step.metrics.get(name) for name in _REDRAWN)
 
     def between(self, start: int, end: int) -> bool:
         """Tell whether a step was finished between two positions."""

@@ -78,6 +78,39 @@ def test_by_place(file: str, function: str, category: str) -> None:
     assert placed("RuntimeError: frob", MAIN, (file, function, "go()")) == category
 
 
+@pytest.mark.parametrize(
+    ("said", "file", "code", "category"),
+    [
+        ("acme.SaveError: Error while serializing: No space left on device (os error 28)", "io", "save()", "storage"),
+        ("SafetensorError: I/O error: Disk quota exceeded (os error 122)", "safetensors/torch", "save()", "storage"),
+        ("RuntimeError: FROB error: no kernel image is available", "ops", "frob()", "environment"),
+        ("RuntimeError: NCCL Error 3: unhandled frob", "nccl", "frob()", "collective"),
+        ("CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.", "run", "raise", "compile"),
+        ("CalledProcessError: Command 'ssh node1 hostname' returned non-zero", "run", "raise", "network"),
+        ("TypeError: frob() got an unexpected keyword argument 'a'", "ops", "frob(a=1)", "environment"),
+        ("AttributeError: module 'acme' has no attribute 'frob'", "ops", "acme.frob", "environment"),
+        ("TypeError: hparams must be a dictionary", "saving", "raise TypeError(", "config"),
+        ("TypeError: hparams must be a dictionary", "saving", "frob(hparams)", "code"),
+        ("RuntimeError: only full models can be frobbed", "frob", "raise RuntimeError(", "config"),
+        ("RuntimeError: only full models can be frobbed", "frob", "_C.frob()", "code"),
+        ("AssertionError: MPI world size 8 does not match torch world size 4", "comm", "assert a == b, \\", "config"),
+        ("NotImplementedError: WG_BACKEND now just has ray mode.", "worker", "raise NotImplementedError(", "config"),
+        ("ValueError: frob>=5 is required, but you have 4", "sp", "raise ValueError(", "environment"),
+        ("ValueError: Require guidance scale >1 to frob", "sp", "raise ValueError(", "config"),
+        ("OSError: [Errno 24] Too many open files: '/data/x'", "reader", "open(x)", "node"),
+    ],
+)
+def test_what_libraries_say(said: str, file: str, code: str, category: str) -> None:
+    """A full disk counts whatever the type; what Python code raises on purpose is a check, what native code is not."""
+    assert placed(said, MAIN, (f"/opt/venv/lib/python3.11/site-packages/acme/{file}.py", "run", code)) == category
+
+
+def test_a_program_that_is_not_there() -> None:
+    """What subprocess does not find is a program, not a file of the job's."""
+    child = ("/usr/lib/python3.11/subprocess.py", "_execute_child", "raise child_exception_type(")
+    assert placed("FileNotFoundError: [Errno 2] No such file or directory: 'avconv'", MAIN, child) == "environment"
+
+
 def test_in_a_layer() -> None:
     """Where layers compute, only words on settings count: tokens are tensors there."""
     layer = ("/workspace/megatron/core/transformer/moe/router.py", "forward", "raise")
