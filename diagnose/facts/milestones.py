@@ -31,7 +31,8 @@ _FORMS: tuple[tuple[str, Lazy], ...] = tuple(
         ("load", r"\bloading (?:distributed |model |global )?checkpoint (?:from )?(?P<text>.{0,300})"),
         (
             "exit",
-            r"^(?:.{0,120}?[\]:|>] ?|\W{0,40})(?P<text>training (?:is |was )?(?:completed?|finished|done)\b.{0,80})",
+            r"^(?:.{0,120}?(?:[\]:|>] ?| - )|\W{0,40})"
+            r"(?P<text>training (?:is |was )?(?:completed?|finished|done)\b.{0,80})",
         ),
         ("exit", r"^(?:.{0,120}?[\]:|>] ?|\W{0,40})(?P<text>(?:finished|completed) training\b.{0,80})"),
         ("exit", r"(?P<text>`Trainer\.fit` stopped: .{1,100})"),

@@ -34,6 +34,7 @@ _STRICT = (
     (b"[step=", LazyBytes(rb"\[step=\d{1,15}/\d{1,15}[,\]]")),
     (b"[batch=", LazyBytes(rb"\[batch=\d{1,15}/\d{1,15}\]")),
     (b"===== Step ", LazyBytes(rb"===== Step \d{1,15}/\d{1,15} =====")),
+    (b"Processed ", LazyBytes(rb"Processed \d{1,15} documents \(")),
     (b"step:", LazyBytes(rb"step:\d{1,15} - [a-z_-]{1,40}/")),
 )
 # Lines of any other kind are found by what they have, and looked at more closely.

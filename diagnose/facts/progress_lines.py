@@ -64,7 +64,7 @@ _DETECTOR = Lazy(r"\s{0,40}(\d{1,6})/\d{1,6}\s{1,20}[\d.]{1,12}[GMK]?\s[^%]{5,20
 # OLMo, Composer, NeMo RL and verl: a header with the step, its numbers on the same line (verl) or on the next ones.
 _HEADED = Lazy(
     r"\[(?:step|batch)=(\d{1,15})/(\d{1,15})[,\]]|===== Step (\d{1,15})/(\d{1,15}) ====="
-    r"|\bstep:(\d{1,15}) - ([a-z_-]{1,40})/"
+    r"|\bstep:(\d{1,15}) - ([a-z_-]{1,40})/|\bProcessed (\d{1,15}) documents \("
 )
 _STEP = Lazy(
     r"(?<![\w/.])(?:global[ _-]?step|train[ _-]?step|step|iteration|iter|batch)s?(?:\(train\))?"
@@ -205,9 +205,9 @@ def _headed(body: str) -> Progress | None:
     found = _HEADED.search(body[:300])
     if not found:
         return None
-    number, total = found[1] or found[3] or found[5], found[2] or found[4]
+    number, total = found[1] or found[3] or found[5] or found[7], found[2] or found[4]
     return Progress(
-        "eval" if (found[6] or "").startswith("val") else "iteration",
+        "eval" if found[7] or (found[6] or "").startswith("val") else "iteration",
         int(number),
         {"total": float(total)} if total else {},
     )

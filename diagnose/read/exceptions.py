@@ -14,7 +14,8 @@ CONTEXT = "During handling of the above exception, another exception occurred:"
 HEAD = Lazy(
     r"(?P<before>.{0,400}?)(?P<kind>\+ Exception Group |Original )?Traceback \(most recent call last\)"
     r"(?: ?─+\W*|:[ \t]*(?:\(RANK (?P<rank>\d{1,7})\))?[ \t]*(?P<after>\\n.*|[█▉▊▋▌▍▎▏#| ]{2,600}\d+/\d+ \[.*)?)$"
-    r"|(?P<notebook>\s*[A-Za-z_]\w{2,80} {2,})Traceback \(most recent call last\)\s*$"
+    r"|(?P<notebook>\s*(?:[A-Za-z_]\w{2,80} {2,}|[A-Z]\w{1,80}(?:Error|Exception) ))"
+    r"Traceback \(most recent call last\)\s*$"
 )
 FILE = Lazy(r'File "([^"]{0,4096})", line (\d{1,9})(?:, in(?: (.{0,500}))?)?$')
 RICH_FRAME = Lazy(r"(/[^\s:]{1,1000}|[^\s:]{1,1000}\.py):(\d{1,9}) in (\S{1,200})")
@@ -33,7 +34,9 @@ SEPARATOR = Lazy(r" *\+[-+]+(?: (\d+|\.\.\.) )?-*$")  # between the members of a
 MARKERS = Lazy(r"[\^~\s]+$|\[Previous line repeated \d+ more times?\]$|\.\.\.<\d+ lines>\.\.\.$")
 
 _FINAL = Lazy(
-    r"((?:(?:[A-Za-z_]\w*|<locals>)\.){0,30}[A-Za-z_]\w{0,120})(\([\w.]{1,200}\))?(?:(:)(?: (.*))?|)$", re.DOTALL
+    r"((?:(?:[A-Za-z_]\w*|<locals>)\.){0,30}[A-Za-z_]\w{0,120})(\([\w.]{1,200}\))?(?: \(see above for traceback\))?"
+    r"(?:(:)(?: (.*))?|)$",
+    re.DOTALL,
 )
 _KNOWN = Lazy(
     r".*(?:Error|Exception|Exit|Interrupt|Iteration|Timeout|Failure|Abort|Aborted|Cancelled|Cancel|Expired|Group"
@@ -59,9 +62,19 @@ _REPR = Lazy(
 _OPENS = Lazy(r"\b(?:[A-Za-z_]\w{0,120}\.){0,8}[A-Z]\w{0,120}\((?:\d{1,5}, )?['\"]", needs=("('", '("', ", '", ', "'))
 _TIGHT = Lazy(r"((?:[A-Za-z_]\w{0,120}\.){0,8}[A-Z]\w{0,120}(?:Error|Exception):)([^\s:].*)", re.DOTALL)
 _GLUED = Lazy(r"((?:assert|raise) .{1,1000}?)([A-Z][a-z]\w{0,60}Error)", needs=("Error",))
+# A type out of a package's module of exceptions, whatever its own name is like.
+_DOTTED = Lazy(
+    r"((?:[A-Za-z_]\w{0,60}\.){1,8}(?:exceptions|errorfactory|errors|exc)\.[A-Z]\w{2,120})(?:: (.*))?",
+    re.DOTALL,
+    needs=("exceptions.", "errorfactory.", "errors.", "exc."),
+)
 _REPORTS = Lazy(r"(?i).{0,200}\b(?:fail(?:ed|ure)?|fatal|crash(?:ed)?|errors?|exception|aborted)\b[^'\"(\[]{0,60}$")
 _SOFTENS = Lazy(r"(?i)\b(?:warn\w*|retr(?:y|ied|ying)|attempt|skip\w*|ignor\w*|raise|except|expected)\b")
 
+# How debuggers of editors announce an exception: its text stands on the next line, its frames below.
+_DEBUGGED = Lazy(
+    r"(?:Exception has occurred|发生异常): ((?:[A-Za-z_]\w*\.){0,8}[A-Za-z_]\w{0,120})(?: \(note: .{0,200})?\s*"
+)
 # A line that begins like this is no part of an exception's message.
 _OTHER = Lazy(
     r"[=*]{16,}|-{20,}"
@@ -93,7 +106,7 @@ def exception_of(words: str, *, sure: bool = False) -> tuple[str, str] | None:
         return None
     name = match[1]
     last = name.rpartition(".")[2]
-    if last in _NOT_TYPES:
+    if last in _NOT_TYPES and (sure or last != "Error" or "." not in name):  # `lmdb.Error` is a type
         return None
     if not _KNOWN.fullmatch(last):
         dotted = "." in name
@@ -104,6 +117,8 @@ def exception_of(words: str, *, sure: bool = False) -> tuple[str, str] | None:
 
 def headless(words: str) -> tuple[str, str] | None:
     """Read `Type: message` where no head says that a traceback begins: the type must be one beyond doubt."""
+    if dotted := _DOTTED.fullmatch(words):
+        return dotted[1], dotted[2] or ""
     if ":" not in words:
         return None
     tight = _TIGHT.fullmatch(words)
@@ -146,6 +161,12 @@ def glued(words: str) -> tuple[str, str] | None:
     """Read a statement that another rank's bare exception was printed behind: `assert a == b, textAssertionError`."""
     match = _GLUED.fullmatch(words)
     return (match[2], match[1]) if match else None
+
+
+def debugged(words: str) -> str | None:
+    """Read the type in the line with which an editor's debugger announces an exception."""
+    match = _DEBUGGED.fullmatch(words)
+    return match[1] if match else None
 
 
 def is_other(words: str) -> bool:

@@ -11,7 +11,10 @@ from diagnose.read.traceback import as_traceback
 from diagnose.read.unit import Unit, Verdict
 
 _TAIL = 64 * 1024
-_BEGINS = LazyBytes(rb'File "|Error *[\r\n]|(?:Error|Exception|Failed|Iteration|error)(?:(?:\([\w.]{1,200}\))?:|\()')
+_BEGINS = LazyBytes(
+    rb'File "|Error *[\r\n]|\.(?:exceptions|errorfactory|errors|exc)\.'
+    rb"|(?:Error|Exception|Failed|Iteration|error)(?:(?:\([\w.]{1,200}\))?:|\()"
+)
 _GOES_ON = (Verdict.TAKEN, Verdict.SKIPPED)
 
 
@@ -25,13 +28,17 @@ def read_headless(text: Text, before: Line | None = None, limit: int = 120) -> l
         return []
     units: list[Unit] = []
     open_units: dict[str, Unit] = {}
+    announced: dict[str, str] = {}  # by lane, the type of an exception whose text comes next
     for line in text.last(limit) if before is None else reversed(list(text.before(before, limit))):
         unit = open_units.pop(line.lane, None)
         verdict = unit.feed(line, line.body) if unit is not None else Verdict.OVER
         if unit is not None and verdict in _GOES_ON:
             open_units[line.lane] = unit
             continue
-        begun = _begin(line)
+        if kind := words.debugged(line.body.strip()):
+            announced[line.lane] = kind
+            continue
+        begun = _begin(line, announced.pop(line.lane, ""))
         if begun is None:
             continue
         units.append(begun)
@@ -57,9 +64,13 @@ def _holds_none(text: Text, limit: int) -> bool:
     return _BEGINS.search(strip_escapes(data) if b"\x1b" in data else data) is None
 
 
-def _begin(line: Line) -> Unit | None:
+def _begin(line: Line, announced: str) -> Unit | None:
     said = line.body.strip()
+    if said.startswith("E   "):  # as pytest shows it
+        said = said[1:].lstrip()
     found = words.headless(said) or words.reported(said) or words.glued(said)
+    if announced and not words.FILE.match(said):
+        found = announced, said
     if found is None and words.FILE.match(said) is None:
         return None
     unit = Unit(line)

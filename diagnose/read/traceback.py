@@ -22,7 +22,8 @@ _LOGGED = Lazy(
     r"|^\[?[WEF]\d{3,4} \d\d:\d\d:|^\[NeMo [WE] "
 )
 # The feeder of a queue is a thread whose pipe is closed under it when a program ends.
-_IGNORED = Lazy(r"Exception (?:ignored (?:in|on|while)\b|in thread QueueFeederThread)")
+# What a logging handler raises, Python prints and goes on.
+_IGNORED = Lazy(r"Exception (?:ignored (?:in|on|while)\b|in thread QueueFeederThread)|--- Logging error ---")
 _TABLE_RANK = Lazy(r"\s*rank\s*: (\d+) \(local_rank: (\d+)\)")
 _TABLE_HOST = Lazy(r"\s*host\s*: (\S+)")
 

@@ -267,8 +267,7 @@ def _cut_exception(record: SourceRecord, catalogue: Catalogue) -> Finding:
 def _verdict(work: Reasoner) -> tuple[Verdict, Finding | None, list[Finding]]:
     choice = work.choice
     if choice.root is None:
-        cut = next(filter(_cut_short, work.records), None)
-        return _without_root(work, cut), _cut_exception(cut, work.catalogue) if cut else None, []
+        return *_without_root(work), []
     first = choice.root.first
     rivals = [work.finding(group, "low", _came(group.first)) for group in choice.rivals[:4]]
     if first.pattern is None:
@@ -294,14 +293,21 @@ def _foreseen(work: Reasoner, run: Run, root: Finding | None, slow: Sequence[Fou
     return [each for each in risks if each.pattern not in told]
 
 
-def _without_root(work: Reasoner, cut: SourceRecord | None) -> Verdict:
+def _without_root(work: Reasoner) -> tuple[Verdict, Finding | None]:
+    cut = next(filter(_cut_short, work.records), None)
+    if cut is not None:
+        return "unknown", _cut_exception(cut, work.catalogue)
     # What C++ prints when nobody caught an exception ends the process, whoever cleans up behind it.
     failed = any(
         says_failed(each) or "terminate called after" in each.evidence.text
         for each in work.incidents
         if not each.recovered
     )
-    return "unknown" if failed or cut else "no_failure"
+    from diagnose.reason.told import told_failure
+
+    known = {(each.evidence.path, each.evidence.line) for each in work.incidents}
+    found = told_failure(work.records, known, work.catalogue.placement, failed=failed)
+    return ("unknown" if failed or found else "no_failure"), found
 
 
 def _cut_short(record: SourceRecord) -> bool:

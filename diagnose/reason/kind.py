@@ -15,17 +15,17 @@ _INNERMOST = 5  # frames that decide; the outer ones are the same in every failu
 _MESSAGE = 1000  # characters of it that are looked at
 _LINKS = Lazy(r"\bhttps?://\S+")
 _NUMBER = Lazy(r"\[(?:Errno|WinError) (-?\d{1,5})\]|\(os error (\d{1,5})\)")
-_ELSE = "code"  # what none of the rules places
 
 
-def category_of(unit: Traceback, rules: Iterable[PlacementRule]) -> str:
+def category_of(unit: Traceback, rules: Iterable[PlacementRule], *, otherwise: str = "code") -> str:
     """Place an exception: the first rule that fits decides.
 
     Args:
         unit: the exception, with what was read of its frames.
         rules: of the catalogue.
+        otherwise: the category of what none of them places.
     """
-    return _first(rules, _Seen(unit)) or _ELSE
+    return _first(rules, _Seen(unit)) or otherwise
 
 
 class _Seen:
@@ -63,7 +63,7 @@ def _first(rules: Iterable[PlacementRule], seen: _Seen) -> str:
 def _fits(rule: PlacementRule, seen: _Seen) -> bool:
     innermost = seen.frames[0] if seen.frames else ""
     return (
-        (not rule.type or seen.type in rule.type)
+        (not rule.type or seen.type in rule.type or _ends(seen.type, rule.type))
         and (not rule.package or seen.whole_type.startswith(rule.package))
         and (not rule.errno or seen.errno in rule.errno)
         and (not rule.library or seen.library)
@@ -73,6 +73,10 @@ def _fits(rule: PlacementRule, seen: _Seen) -> bool:
         and (not rule.code or _found(rule.code, seen.code))
         and not (rule.unless and _found(rule.unless, seen.message))
     )
+
+
+def _ends(name: str, types: Iterable[str]) -> bool:
+    return any(each.startswith("*") and name.endswith(each[1:]) for each in types)
 
 
 def _placed(rule: PlacementRule, seen: _Seen) -> str:
@@ -86,7 +90,7 @@ def _placed(rule: PlacementRule, seen: _Seen) -> str:
 
 
 def _found(expression: str, text: str) -> bool:
-    compiled = EXPRESSIONS.compiled(expression) if text else None
+    compiled = EXPRESSIONS.compiled(expression)
     try:
         return compiled is not None and compiled.search(text, timeout=SEARCH_SECONDS, concurrent=False) is not None
     except TimeoutError:

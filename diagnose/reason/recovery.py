@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import isfinite
 
 from diagnose.facts.model import SourceRecord, Step
+from diagnose.facts.progress_lines import read_progress
 from diagnose.lazy import Lazy
 from diagnose.read.model import Traceback
 from diagnose.reason import words
@@ -27,6 +30,17 @@ _LINGERS, _NEVER = 60.0, float("inf")  # seconds by which a process that is bein
 _NOTHING_DONE = Lazy(r"\b0%[ |]{1,400}0/\d")  # of a progress bar
 # Lines of ordinary talk by the same speaker after which an exception that a logger printed counts as handled.
 _TALK = 3
+# What a line says that tells of an error and of what was done about it.
+_HANDLED = Lazy(
+    r"\b(?:fall(?:ing|s)? ?back|ignor(?:ed|ing)|skipped|skipping (?:sample|batch|file|document|record|image|it\b)"
+    r"|skip loading|consider installing|retried|continuing without|using (?:the )?(?:cached|un\w{3,20}))\b",
+    re.IGNORECASE,
+)
+_FINITE = 3  # steps with a finite loss after one without
+# What a trainer prints when its loop is over.
+_END_OF_RUN = Lazy(
+    r"^(?:after training is done$|'train_runtime'|`Trainer\.fit` stopped: |training completed\b)", re.IGNORECASE
+)
 # PyTorch's C++ part marks warnings so: at the end of a good run the store's clients print that it is gone.
 _WARNED = Lazy(r"\[W\d{3,4} \d\d:\d\d:\d\d")
 
@@ -39,6 +53,7 @@ class Progress:
         self._starts = [step.start for step in self._steps]
         self._held = record.held != "no"
         self._ends = [step for step in record.steps if step.kind == "exit"]
+        self._reached = [step for step in record.steps if _END_OF_RUN.search(step.text)]
 
     def before(self, start: int) -> bool:
         """Tell whether a step was finished before a position."""
@@ -89,7 +104,29 @@ class Progress:
         """Return the step before a position with which the run had come to the end that it set itself."""
         steps = [step for step in self._steps if step.start < start and step.kind == "iteration"]
         done = [step for step in steps if step.number is not None and step.number >= step.metrics.get("total", _NEVER)]
-        return next((step for step in (*done, *self._ends) if step.start < start and step.number != 1), None)
+        return next(
+            (step for step in (*done, *self._ends, *self._reached) if step.start < start and step.number != 1), None
+        )
+
+    def end_of_run(self, incident: Incident) -> Step | None:
+        """Return the trainer's own line, behind an incident and steps, that the run came to its end.
+
+        A loop prints it only where nothing stopped it.
+        """
+        behind = (step for step in self._reached if step.start > incident.start and self.before(step.start))
+        if self._held and incident.time is None:
+            behind = (step for step in behind if step.lane.partition(" ")[0] == incident.label)
+        return next((step for step in behind if not (incident.time and step.time) or step.time >= incident.time), None)
+
+    def finite_again(self, incident: Incident) -> Step | None:
+        """Return the first step after an incident from which on the loss is finite, to the end of what is there.
+
+        Weights that are not finite never give a finite loss again, so the step with the bad loss did not reach them.
+        """
+        behind = [step for step in self.after(incident) if step.kind == "iteration" and "loss" in step.metrics]
+        bad = max((place for place, step in enumerate(behind) if not _sound(step.metrics)), default=-1)
+        good = behind[bad + 1 :]
+        return good[0] if len(good) >= _FINITE else None
 
     def good_end(self, start: int) -> Step | None:
         """Return the line after a position that says the job ended well."""
@@ -154,7 +191,9 @@ def says_failed(each: Incident) -> bool:
 def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceRecord, progress: Progress) -> str:
     unit = each.traceback
     if unit is not None and unit.ignored:
-        return "Python printed and ignored it while an object was cleaned up"
+        return "Python printed and ignored it"
+    if unit is not None and (why := _aside(unit, each, progress)):
+        return why
     if each.role in ("advice", "progress"):
         return "it is no failure"
     if each.pattern and each.pattern.cancelled_by:
@@ -163,6 +202,8 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
             return f"taken back by {words.place(later.evidence)}"
     if each.role == "cascade" and _WARNED.search(each.evidence.text) and (done := progress.reached(each.start)):
         return f"it is a warning after the run's end at {words.place(done.evidence)}"
+    if _not_finite(each) and _alone(record) and (step := progress.finite_again(each)):
+        return f"the loss was finite again at {words.place(step.evidence)}"
     if each.category in _LASTING or (each.pattern and each.pattern.lasting):
         return ""
     if _ENDED.search(each.evidence.text) and not progress.went_on_for_good(each):
@@ -178,10 +219,35 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
         return f"{_WENT_ON} at {words.place(step.evidence)}{number}"
     if unit is not None and unit.talk_after >= _TALK and not _left_main(unit) and (unit.logged or each.weight < 3):
         return f"{_TALKED} talking after {words.place(each.evidence)}"
+    if unit is None and each.role == "root" and _HANDLED.search(each.evidence.text):
+        return f"{_WENT_ON}, as {words.place(each.evidence)} says itself"
+    end = progress.end_of_run(each)
+    if end is not None and _alone(record) and (unit is None or not _left_main(unit)):
+        return f"{_WENT_ON} to its end at {words.place(end.evidence)}"
     end = progress.good_end(each.start)
     if end is not None and (unit is None or unit.logged or unit.talk_after):
         return f"the job ended well at {words.place(end.evidence)}"
     return ""
+
+
+def _aside(unit: Traceback, each: Incident, progress: Progress) -> str:
+    """Tell why an exception that Python prints beside the program itself ended nothing; empty where it may have."""
+    outermost = unit.frames[0].function if unit.frames else ""
+    if outermost == "_run_finalizers":
+        return "multiprocessing printed it while it tidied up"
+    if outermost in ("_bootstrap", "_bootstrap_inner") and (done := progress.reached(each.start)):
+        return f"a thread raised it after the run's end at {words.place(done.evidence)}"
+    return ""
+
+
+def _not_finite(each: Incident) -> bool:
+    """Tell whether an incident is a progress line whose loss or gradient norm is not finite."""
+    step = read_progress(each.evidence.text) if each.category == "numerical" and each.traceback is None else None
+    return step is not None and not _sound(step.metrics)
+
+
+def _sound(metrics: Mapping[str, float]) -> bool:
+    return all(isfinite(metrics.get(name, 0.0)) for name in ("loss", "grad_norm"))
 
 
 def _undone(step: Step) -> bool:

@@ -30,6 +30,13 @@ def test_types_and_messages(line: str, kind: str, message: str) -> None:
     assert exception_of(line, sure=True) == (kind, message)
 
 
+def test_a_type_called_error_needs_its_module() -> None:
+    """`lmdb.Error` is a type; the level `Error:` is none."""
+    assert exception_of("lmdb.Error: /data: No such file") == ("lmdb.Error", "/data: No such file")
+    assert exception_of("lmdb.Error: /data: No such file", sure=True) is None
+    assert exception_of("Error: x") is None
+
+
 @pytest.mark.parametrize(
     "line", ["WARNING: x", "Epoch: 3", "words: x", "loss", "Done", "", "3 Errors", "Errors were seen", "Note: x"]
 )
@@ -74,10 +81,12 @@ def test_lines_that_go_on(line: str) -> None:
         "  traceback : Traceback (most recent call last):",
         "Traceback (most recent call last): (RANK 12)",
         "╭─── Traceback (most recent call last) ────╮",
+        "ImportError                 Traceback (most recent call last)",
+        "ImportError Traceback (most recent call last)",
     ],
 )
 def test_heads(line: str) -> None:
-    """Heads stand alone, behind a logger's prefix, in a table or in a box."""
+    """Heads stand alone, behind a logger's prefix, in a table or box, or behind the type, as notebooks write them."""
     assert HEAD.match(line)
 
 

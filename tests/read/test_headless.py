@@ -136,3 +136,29 @@ def test_colours_hide_nothing() -> None:
     assert headless(quiet) == []
     (found,) = headless(quiet + "\x1b[31mRuntimeEr\x1b[0mror: out of luck\n")
     assert (found.type, found.message) == ("RuntimeError", "out of luck")
+
+
+def test_announced_by_a_debugger() -> None:
+    """An editor's debugger names the type first; the text on the next line is the exception's own."""
+    log = 'Exception has occurred: acme.GearError\ngear 7 is stuck\n  File "/opt/a.py", line 3, in turn\n    go()\n'
+    (found,) = headless(log)
+    assert (found.type, found.final.line) == ("acme.GearError", 2)
+    assert found.message.startswith("gear 7 is stuck")
+    assert headless("Exception has occurred: GearError\n") == []
+
+
+def test_types_out_of_a_module_of_exceptions() -> None:
+    """A type is known by the module that it is from, whatever its name ends in, and may have no message."""
+    (found,) = headless("go\nbotocore.errorfactory.ResourceLimitExceeded: too many machines\n")
+    assert (found.type, found.message) == ("botocore.errorfactory.ResourceLimitExceeded", "too many machines")
+    (bare,) = headless("go\nfsspec.exceptions.FSTimeoutError\n")
+    assert bare.type == "fsspec.exceptions.FSTimeoutError"
+    assert headless("see torch.distributed.errors.html and import acme.exceptions.Frob as frob\n") == []
+
+
+def test_as_pytest_and_tensorflow_show_it() -> None:
+    """A test's report and TensorFlow's note behind the type are looked through."""
+    (found,) = headless("net/a.py:12: in turn\n>       x = gears[1]\nE       KeyError: 1\n")
+    assert (found.type, found.message) == ("KeyError", "1")
+    (found,) = headless("InvalidArgumentError (see above for traceback): gear 7 is stuck\n")
+    assert (found.type, found.message) == ("InvalidArgumentError", "gear 7 is stuck")
