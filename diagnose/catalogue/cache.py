@@ -17,22 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from diagnose import __version__, shelf
 from diagnose.catalogue.condition import remember, trees_in
 from diagnose.catalogue.layers import Layers
-from diagnose.catalogue.model import (
-    ActionRule,
-    Alternative,
-    Catalogue,
-    CauseRule,
-    CheckRule,
-    CostRule,
-    FixRule,
-    Lines,
-    Near,
-    Pattern,
-    PlacementRule,
-    Sample,
-    Trouble,
-    Wording,
-)
+from diagnose.catalogue.model import Catalogue, Pattern, Trouble
+from diagnose.catalogue.rows import pack, placement_of, plain, unpack, wordings_of
 from diagnose.classes import replace
 from diagnose.typed import Any, TypeVar, overload
 
@@ -132,24 +118,6 @@ class LazyPart(Sequence[_T]):
         return len(self._all())
 
 
-def _wordings(rows: Any) -> tuple[Wording, ...]:
-    return tuple(Wording(a, b, tuple(c), d, tuple(e), f) for a, b, c, d, e, f in rows)
-
-
-def _placement(rows: Any) -> tuple[PlacementRule, ...]:
-    return tuple(
-        PlacementRule(
-            **{
-                **row,
-                "rules": _placement(row.get("rules", ())),
-                "places": tuple((category, text) for category, text in row.get("places", ())),
-                **{key: tuple(row.get(key, ())) for key in ("type", "package", "errno")},
-            }
-        )
-        for row in rows
-    )
-
-
 class _File:
     """An open cache file, and the pattern files themselves for when it proves damaged."""
 
@@ -209,8 +177,8 @@ def _opened(
             troubles=tuple(Trouble(*row) for row in head["troubles"]),
             digest=head["digest"],
             aliases=head["aliases"],
-            wordings=LazyPart(file, head["wordings"], _wordings, lambda whole: whole.wordings),
-            placement=LazyPart(file, head["placement"], _placement, lambda whole: whole.placement),
+            wordings=LazyPart(file, head["wordings"], wordings_of, lambda whole: whole.wordings),
+            placement=LazyPart(file, head["placement"], placement_of, lambda whole: whole.placement),
             predictions=head["predictions"],
             codes=head["codes"],
             later=head["later"],
@@ -318,66 +286,6 @@ def _laid_out(
     head: dict[str, Any], parts: list[Any], rows: dict[str, Any], encode: Callable[[Any], bytes] = marshal.dumps
 ) -> tuple[bytes, bytes]:
     """Put the parts and the patterns' rows one behind the other; the head says where each is."""
-    places, bodies = shelf.lay_out([encode(_plain(each)) for each in (*parts, *rows.values())])
+    places, bodies = shelf.lay_out([encode(plain(each)) for each in (*parts, *rows.values())])
     of_parts = dict(zip(_PARTS, places, strict=False))
-    return encode({**_plain(head), **of_parts, "places": dict(zip(rows, places[len(_PARTS) :], strict=True))}), bodies
-
-
-def _plain(value: Any) -> Any:
-    """Turn tuples and mappings of any kind into what every encoding knows."""
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    return value
-
-
-def pack(value: Any) -> Any:
-    """Turn dataclasses into plain JSON values, without the fields that hold their default."""
-    from dataclasses import MISSING, fields, is_dataclass
-
-    if isinstance(value, tuple | list):
-        return [pack(item) for item in value]
-    if isinstance(value, dict):
-        return {key: pack(item) for key, item in value.items()}
-    if is_dataclass(value):
-        found = ((field.name, getattr(value, field.name), field.default) for field in fields(value))
-        return {
-            name: pack(item) for name, item, default in found if default is MISSING or item not in (default, (), {})
-        }
-    return value
-
-
-def unpack(row: dict[str, Any]) -> Pattern:
-    """Build a pattern from what `pack` made of it."""
-    row["match"] = tuple(_alternative(each) for each in row.get("match", ()))
-    row["checks"] = tuple(CheckRule(**each) for each in row.get("checks", ()))
-    row["causes"] = tuple(CauseRule(**each) for each in row.get("causes", ()))
-    row["fixes"] = tuple(_fix(each) for each in row.get("fixes", ()))
-    row["samples_match"] = tuple(Sample(**each) for each in row.get("samples_match", ()))
-    row["samples_no_match"] = tuple(Sample(**each) for each in row.get("samples_no_match", ()))
-    if "action" in row:
-        row["action"] = ActionRule(**row["action"])
-    for key in ("aliases", "explains", "confirms", "cancelled_by", "references"):
-        if key in row:
-            row[key] = tuple(row[key])
-    return Pattern(**row)
-
-
-def _alternative(row: dict[str, Any]) -> Alternative:
-    if "near" in row:
-        row["near"] = tuple(Near(**each) for each in row["near"])
-    for key in ("exception", "unless", "literals"):
-        if key in row:
-            row[key] = tuple(row[key])
-    return Alternative(**row)
-
-
-def _fix(row: dict[str, Any]) -> FixRule:
-    if "how" in row:
-        row["how"] = tuple(Lines(**{**each, "lines": tuple(each["lines"])}) for each in row["how"])
-    if "cost" in row:
-        row["cost"] = CostRule(**row["cost"])
-    if "references" in row:
-        row["references"] = tuple(row["references"])
-    return FixRule(**row)
+    return encode({**plain(head), **of_parts, "places": dict(zip(rows, places[len(_PARTS) :], strict=True))}), bodies

@@ -26,8 +26,8 @@ _TELLS = Lazy(
 # Words of failing, which count on the very last line only.
 _FAILS = Lazy(
     r"(?i)\b(?:failed|failure|failing|fail(?:ed)? to|unable to|cannot|can't|could not|couldn't|refused|denied|"
-    r"not found|no such|invalid argument|out of memory|not enough|does not exist|doesn't exist|not supported|aborting|aborted|"
-    r"assertion|illegal|mismatch(?:ed)?)\b"
+    r"not found|no such|invalid argument|out of memory|not enough|does not exist|doesn't exist|not supported|"
+    r"aborting|aborted|assertion|illegal|mismatch(?:ed)?)\b"
 )
 # What is told and gone on from, or told of nothing.
 _SOFTENS = Lazy(
