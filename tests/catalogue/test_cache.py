@@ -14,8 +14,8 @@ import pytest
 from diagnose import shelf
 from diagnose.catalogue import assemble, load
 from diagnose.catalogue.cache import SHIPPED, cache_path, ship, store
-from diagnose.catalogue.rows import pack, unpack
 from diagnose.catalogue.layers import find_layers
+from diagnose.catalogue.rows import pack, unpack
 from diagnose.shelf import KEEP
 
 
