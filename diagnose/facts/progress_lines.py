@@ -187,7 +187,7 @@ def _bar(body: str) -> Progress | None:
     speed = _number(rate[1]) if rate else None
     if rate and speed:
         metrics["ms"] = 1000 / speed if rate[2] == "it/s" else 1000 * speed
-    loss = _LOSS.search(found[4])
+    loss = _LOSS.search(found[4]) or _LOSS.search(found[1])
     if loss:
         metrics["loss"] = float(loss[1])
     epoch = _EPOCH.search(found[1])

@@ -44,8 +44,8 @@ def test_same_catalogue(packaged: Path, write: Any) -> None:
     assert dict(again.patterns) == dict(fresh.patterns)
     assert list(again.wordings) == list(fresh.wordings)
     assert list(again.placement) == list(fresh.placement)
-    apart = {"patterns": {}, "wordings": (), "placement": ()}
-    assert replace(again, **apart) == replace(fresh, **apart)
+    empty = replace(again, patterns={}, wordings=(), placement=())
+    assert empty == replace(fresh, patterns={}, wordings=(), placement=())
     assert again.troubles
 
 

@@ -74,6 +74,21 @@ def test_a_vanished_loss_is_the_nan_signature() -> None:
         ("iter 12: loss 10.9, time 1234ms, mfu -100%", 12, {"loss": 10.9}),
         ("Epoch [1/10], Step [100/600], Loss: 0.1", 100, {"loss": 0.1, "total": 600, "epoch": 1}),
         ("step:  5  loss:  7.12  grad_norm:  1.5  tps: 5,000  tflops: 95.2  mfu: 9.6%", 5, {"tflops": 95.2}),
+        ("1|25|Loss: 0.75:  25%|##   | 25/100 [00:20<01:30,  1.05it/s]", 25, {"loss": 0.75, "total": 100}),
+        ("102/102 [=====>....] - 19s 190ms/step - loss: 0.6812 - accuracy: 0.59", 102, {"loss": 0.6812}),
+        ("Train: 0 [  50/1251 (  4%)]  Loss: 6.91 (6.95)  Time: 0.512s", 50, {"loss": 6.91}),
+        (
+            "  1/10   9.03G   0.0895   2.81   2.68   9   640: 100%|##| 954/954 [11:44<00:00,  1.35it/s]",
+            954,
+            {"epoch": 1},
+        ),
+        ("  1/10   2.1G   0.8945   1.23   16   640: 100% ━━━━ 954/954 1.4it/s 11:44", 954, {"epoch": 1}),
+        ("mmengine - INFO - Iter(train) [  510/2046]  lr: 1.7e-04  time: 2.9  loss: 0.69", 510, {"loss": 0.69}),
+        ("(TaskRunner pid=7) step:4 - global_seqlen/min:2100.0 - actor/pg_loss:0.010", 4, {}),
+        ("[batch=10/1000]:", 10, {"total": 1000}),
+        ("========== Step 3/100 ==========", 3, {"total": 100}),
+        ("{'loss': '14.88', 'epoch': '0.007', 'train_runtime': '110.7'}", None, {"loss": 14.88}),
+        ('{"epoch": 1, "loss": "14.79", "num_updates": "100"}', None, {"loss": 14.79, "epoch": 1}),
     ],
 )
 def test_other_frameworks(line: str, number: int | None, metrics: dict[str, float]) -> None:

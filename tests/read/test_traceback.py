@@ -193,6 +193,12 @@ def test_ignored_and_logged() -> None:
     assert (logged.ignored, logged.logged) == (False, True)
 
 
+def test_error_of_a_logging_handler() -> None:
+    """What a handler of logging raises is printed and gone on from."""
+    (found,) = tracebacks_of("--- Logging error ---\n" + PLAIN)
+    assert found.ignored
+
+
 def test_logger_prefix_on_every_line() -> None:
     """A logger that stamps every line of a traceback does not hide it."""
     lines = [

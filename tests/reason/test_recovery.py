@@ -50,3 +50,63 @@ def test_the_last_words_of_a_cancelled_step(diagnose_logs: Diagnose) -> None:
     diagnosis = diagnose_logs({"slurm-7518.out": step(10) + step(11) + CANCELLED + later})
     assert diagnosis.root_cause is not None
     assert diagnosis.root_cause.pattern == "slurm-job-cancelled"
+
+
+def loss(number: int, value: str) -> str:
+    """One step of a hand-written loop, with its loss."""
+    return f"step {number} loss {value}\n"
+
+
+def test_a_loss_that_is_finite_again(diagnose_logs: Diagnose) -> None:
+    """A NaN that did not reach the weights is no failure; one that stays, or that ends the log, is."""
+    start = loss(1, "2.1") + loss(2, "nan")
+    again = "".join(loss(number, "2.0") for number in range(3, 7))
+    assert diagnose_logs({"train.log": start + again}).verdict == "no_failure"
+    for end in ("", loss(3, "nan"), loss(3, "2.0"), again + loss(7, "nan")):
+        diagnosis = diagnose_logs({"train.log": start + end})
+        assert diagnosis.root_cause is not None
+        assert diagnosis.root_cause.pattern == "loss-nan"
+
+
+STALE = "[writer] WARNING upload: OSError: [Errno 116] Stale file handle{said}\n"
+
+
+def test_a_line_that_says_what_was_done(diagnose_logs: Diagnose) -> None:
+    """A line that tells of an error and that it was tried again is no failure, unless a launcher says otherwise."""
+    assert diagnose_logs({"convert.log": STALE.format(said="")}).verdict == "identified"
+    assert diagnose_logs({"convert.log": STALE.format(said=", retried")}).verdict == "no_failure"
+    failed = STALE.format(said=", retried") + "srun: error: gpu-7: task 0: Exited with exit code 1\n"
+    assert diagnose_logs({"convert.log": failed}).verdict != "no_failure"
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict"), [("[after training is done] datetime: 2026-05-06 10:00:12\n", "no_failure"), ("", "identified")]
+)
+def test_the_trainers_own_word_of_the_end(diagnose_logs: Diagnose, end: str, verdict: str) -> None:
+    """What stands before the line with which a trainer says that its loop is over did not end it."""
+    assert diagnose_logs({"train.log": step(10) + step(11) + STALE.format(said="") + end}).verdict == verdict
+
+
+def test_epochs_end_with_the_same_bar(diagnose_logs: Diagnose) -> None:
+    """A bar that stands at the same place in another epoch is progress; one that is drawn again is not."""
+    bar = "Epoch {epoch}: 100%|##########| 100/100 [00:10<00:00, 9.9it/s, train_loss=1.{epoch}]\n"
+    first, second = bar.format(epoch=0), bar.format(epoch=1)
+    assert diagnose_logs({"train.log": first + STALE.format(said="") + second}).verdict == "no_failure"
+    assert diagnose_logs({"train.log": first + STALE.format(said="") + first}).verdict == "identified"
+
+
+ASIDE = """Traceback (most recent call last):
+  File "/opt/venv/lib/python3.11/{file}.py", line 303, in {function}
+    finalizer()
+OSError: [Errno 16] Device or resource busy: '.nfs0001'
+"""
+
+
+def test_exceptions_beside_the_program(diagnose_logs: Diagnose) -> None:
+    """What multiprocessing prints while it tidies up, and a thread's exception after the run's end, end nothing."""
+    tidy = ASIDE.format(file="multiprocessing/util", function="_run_finalizers")
+    thread = ASIDE.format(file="threading", function="_bootstrap_inner")
+    end = "[after training is done] datetime: 2026-05-06 10:00:12\n"
+    assert diagnose_logs({"train.log": step(10) + tidy}).verdict == "no_failure"
+    assert diagnose_logs({"train.log": step(10) + end + thread}).verdict == "no_failure"
+    assert diagnose_logs({"train.log": step(10) + thread}).verdict != "no_failure"
