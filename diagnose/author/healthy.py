@@ -15,7 +15,8 @@ from diagnose.reason import reason
 from diagnose.scan import Anchor, Database, scan
 
 COMMON = 3.0  # lines in a megabyte of healthy logs: more often, a literal makes the scan look too often
-_SPREAD = 3  # logs: words that one log is full of may be its own
+# One log in so many: words that one log is full of may be its own, and most of these are made of words of failures.
+_SPREAD = 8
 _FLOOD = 20.0  # lines in a megabyte that are too many wherever they stand
 
 
@@ -36,7 +37,7 @@ class Rarity:
     @property
     def common(self) -> bool:
         """Whether that is often enough to cost time in every job."""
-        return self.rate > _FLOOD or (self.rate > COMMON and self.logs >= _SPREAD)
+        return self.rate > _FLOOD or (self.rate > COMMON and self.logs * _SPREAD >= self.total_logs)
 
 
 def healthy_sources() -> list[Source]:

@@ -54,6 +54,11 @@ _STAMPED_LABEL = Lazy(
     r"(?=\d{1,6}: |\[(?:rank|default|trainer)\d{1,6}\]:)",
     re.ASCII,
 )
+# Determined writes its stamp, the container and the rank before each line of a trial.
+_TRIAL = Lazy(
+    r"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z?\] {1,12}(?:([0-9a-f]{6,64}) )?(?:\[rank=(\d{1,7})\] )?\|\| ?",
+    re.ASCII,
+)
 _CRI = Lazy(r"(stdout|stderr) [FP](?: |$)", re.ASCII)
 # Tags of programs that speak for the job are taken off, those of daemons belong to the words.
 _SYSLOG_TAG = Lazy(
@@ -110,6 +115,8 @@ class _Peeler:
             return match.end()
         if third.isdigit() and (end := self.stamped_label(at)) != at:
             return end
+        if third.isdigit() and (end := self.trial(at)) != at:
+            return end
         if (third.isdigit() or third == " ") and (match := _DMESG.match(text, at)):
             if prefix.time is None:
                 prefix.time, prefix.clock = float(match[1]), Clock.MONOTONIC
@@ -163,6 +170,19 @@ class _Peeler:
             return at
         full = stamps.DATED.match(self.text, at + (self.text[at] == "["))
         self.stamp(stamps.dated(full) if full else None)
+        return match.end()
+
+    def trial(self, at: int) -> int:
+        match = _TRIAL.match(self.text, at)
+        if match is None:
+            return at
+        full = stamps.DATED.match(self.text, at + 1)
+        self.stamp(stamps.dated(full) if full else None)
+        if match[2]:
+            self.node_only = False
+            self.prefix.rank = int(match[2])
+        if label := " ".join(part for part in (match[1], match[2] and f"[rank={match[2]}]") if part):
+            self.labels.append(label)
         return match.end()
 
     def word(self, at: int) -> int:

@@ -110,3 +110,10 @@ def test_exceptions_beside_the_program(diagnose_logs: Diagnose) -> None:
     assert diagnose_logs({"train.log": step(10) + tidy}).verdict == "no_failure"
     assert diagnose_logs({"train.log": step(10) + end + thread}).verdict == "no_failure"
     assert diagnose_logs({"train.log": step(10) + thread}).verdict != "no_failure"
+
+
+def test_a_stamp_of_another_clock(diagnose_logs: Diagnose) -> None:
+    """A line stamped hours later that stands before the last iteration is no silence."""
+    stranger = "W0506 18:00:05.000 99 torch/distributed/run.py:862] Setting OMP_NUM_THREADS\n"
+    steps = "".join(step(number, clock=f"10:00:{number:02d}") for number in range(10, 30))
+    assert diagnose_logs({"train.log": stranger + steps}).verdict == "no_failure"

@@ -151,6 +151,8 @@ def silence(records: Sequence[SourceRecord]) -> Iterator[Found]:
         last = next((step for step in reversed(record.steps) if step.kind == "iteration"), None)
         if survey is None or survey.steady is None or last is None or last.time is None or record.last_time is None:
             continue
+        if record.tail and 0 < record.tail[-1].line <= last.evidence.line:
+            continue  # nothing stands behind it; the later stamp is another clock's
         quiet = record.last_time - last.time
         usual = (survey.steady.ms or 0.0) / 1000
         done = last.number is None or not last.metrics.get("total") or last.number >= last.metrics["total"]
