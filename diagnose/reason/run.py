@@ -53,13 +53,18 @@ def framework_of(records: Sequence[SourceRecord]) -> str:
 
 
 def summary_facts(records: Sequence[SourceRecord], framework: str) -> list[Observation]:
-    """Return what the records say together: framework, ranks, and whether a kernel log is among them."""
+    """Return what the records say together: framework, ranks, a kernel log among them, and the last checkpoint."""
     ranks = sorted({rank for record in records for rank in record.ranks})
     found = [Observation("run.framework", framework, None, "derived")] if framework != "unknown" else []
     if ranks:
         found.append(Observation("run.ranks", len(ranks), None, "derived"))
     if any(record.kind is Kind.KERNEL for record in records):
         found.append(Observation("run.kernel_log", True, None, "derived"))
+    saved = [
+        step.number for record in records for step in record.steps if step.kind == "saved" and step.number is not None
+    ]
+    if saved:
+        found.append(Observation("run.last_checkpoint", max(saved), None, "derived"))
     return found
 
 

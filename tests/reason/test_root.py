@@ -375,3 +375,15 @@ def test_nothing_failed_is_said_of_what_was_read(tmp_path: Path) -> None:
     diagnosis = diagnose([path])
     assert diagnosis.summary == "Nothing failed in what was read."
     assert any("binary" in problem for each in diagnosis.inputs for problem in each.problems)
+
+
+def test_last_checkpoint_answers_checks(diagnose_logs: Diagnose) -> None:
+    """A checkpoint that the log reports answers the question whether one was written before the time limit."""
+    log = step(100) + "  successfully saved checkpoint from iteration     100 to /ckpt [ t 1/1, p 1/1 ]\n"
+    log += "slurmstepd: error: *** STEP 123.0 ON n1 CANCELLED AT 2026-05-06T10:05:00 DUE TO TIME LIMIT ***\n"
+    diagnosis = diagnose_logs({"train.log": log})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.pattern == "slurm-time-limit"
+    answers = {each.id: each.answer for each in diagnosis.root_cause.checks}
+    assert answers["saved"] == "yes"
+    assert answers["step-only"] == "unknown"
