@@ -57,8 +57,11 @@ def show(value: Any, form: str = "") -> str:
     return str(value)
 
 
-def render(template: str, scope: Scope, used: Outcome | None = None) -> str | None:
-    """Fill a template; None where a value outside of an optional `[… {x} …]` part is unknown."""
+def render(template: str, scope: Scope, used: Outcome | None = None, *, pasted: bool = False) -> str | None:
+    """Fill a template; None where a value outside of an optional `[… {x} …]` part is unknown.
+
+    In a line to paste (`pasted`) brackets are its own: no part is optional.
+    """
 
     def fill(text: str) -> str | None:
         missing = False
@@ -79,4 +82,4 @@ def render(template: str, scope: Scope, used: Outcome | None = None) -> str | No
     def optional(found: re.Match[str]) -> str:
         return fill(found.group(1)) or ""
 
-    return fill(_OPTIONAL.sub(optional, template))
+    return fill(template if pasted else _OPTIONAL.sub(optional, template))

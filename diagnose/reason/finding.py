@@ -162,4 +162,4 @@ def _lines(part: Lines, scope: EventScope, framework: str) -> list[str]:
 
 
 def _filled(line: str, scope: EventScope) -> str:
-    return render(line, scope) or line
+    return render(line, scope, pasted=True) or line

@@ -29,6 +29,13 @@ def test_braces_that_are_no_placeholder() -> None:
     assert render('"zero_optimization": {"stage": 3}', SCOPE) == '"zero_optimization": {"stage": 3}'
 
 
+def test_lines_to_paste() -> None:
+    """In a line to paste brackets belong to it: nothing of it is left out."""
+    line = "volumes: [{name: shm, emptyDir: {medium: Memory}}]"
+    assert (render(line, SCOPE, pasted=True) or line) == line
+    assert render("--modules [{config.modules}]", SCOPE, pasted=True) == "--modules [[mlp]]"
+
+
 def test_placeholders() -> None:
     """Names are resolved as conditions resolve them."""
     assert placeholders("{x} {config.y:size} {torch}") == [
