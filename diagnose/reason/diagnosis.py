@@ -232,6 +232,7 @@ def reason(
         root, group = work.slow_finding(slow[0]), slow[0].group(catalogue)
         verdict, slow = ("degraded", slow[1:]) if root else (verdict, slow)
     run = run_of(work.records, work.facts, work.framework, group.first if group else None)
+    told = root or (_said_by(work) if verdict == "unknown" else None)
     diagnosis = Diagnosis(
         verdict=verdict,
         summary="",
@@ -239,7 +240,7 @@ def reason(
         alternatives=tuple(alternatives),
         fallout=fallout_of(work.incidents, work.choice),
         risks=(*filter(None, map(work.slow_finding, slow)), *_foreseen(work, run, root, slow)),
-        plan=plan_of(root, alternatives if verdict == "ambiguous" else ()),
+        plan=plan_of(told, alternatives if verdict == "ambiguous" else ()),
         action=action_for(verdict, root, group, work.catalogue, work.attempts),
         run=run,
         inputs=_inputs(work.records, problems),
@@ -308,6 +309,12 @@ def _without_root(work: Reasoner) -> tuple[Verdict, Finding | None]:
     known = {(each.evidence.path, each.evidence.line) for each in work.incidents}
     found = told_failure(work.records, known, work.catalogue.placement, failed=failed)
     return ("unknown" if failed or found else "no_failure"), found
+
+
+def _said_by(work: Reasoner) -> Finding | None:
+    """Write the finding of the launcher's own words where they are all there is: its fixes say where to look."""
+    said = next((each for each in work.incidents if not each.recovered and says_failed(each) and each.pattern), None)
+    return work.finding(Group([said]), "low", "") if said else None
 
 
 def _cut_short(record: SourceRecord) -> bool:

@@ -119,6 +119,7 @@ def test_wrapper_alone(diagnose_logs: Diagnose) -> None:
     diagnosis = diagnose_logs({"train.log": step(1) + CHILD_FAILED.format(code=1, local=0)})
     assert diagnosis.verdict == "unknown"
     assert diagnosis.root_cause is None
+    assert diagnosis.plan[0].id == "read-the-worker"  # where to look for what the launcher does not say
 
 
 def test_killed_is_not_out_of_memory(diagnose_logs: Diagnose) -> None:
