@@ -36,6 +36,12 @@ _HANDLED = Lazy(
     r"|skip loading|consider installing|retried|continuing without|using (?:the )?(?:cached|un\w{3,20}))\b",
     re.IGNORECASE,
 )
+# An exception that a logger told of in one line, below the level of an error; a warning so tells of a missing package.
+_MILD = Lazy(
+    r"^.{0,120}?(?:^|[\s\[|:(-])(?:INFO|DEBUG|WARN(?:ING)?(?=.{0,240}(?:Import|ModuleNotFound)Error: ))[\s\]|:)-]{1,4}"
+    r"(?:[\w./]{1,80}[:|\] -]{1,3}){0,3}(?:[\w.]{1,120}\.)?[A-Z]\w{1,60}(?:Error|Exception): ",
+    needs=("WARN", "INFO", "DEBUG"),
+)
 _FINITE = 3  # steps with a finite loss after one without
 # What a trainer prints when its loop is over.
 _END_OF_RUN = Lazy(
@@ -221,6 +227,8 @@ def _recovered(each: Incident, incidents: Sequence[Incident], record: SourceReco
         return f"{_TALKED} talking after {words.place(each.evidence)}"
     if unit is None and each.role == "root" and _HANDLED.search(each.evidence.text):
         return f"{_WENT_ON}, as {words.place(each.evidence)} says itself"
+    if unit is None and each.role == "root" and _MILD.search(each.evidence.text):
+        return f"{_WENT_ON}, as the level at {words.place(each.evidence)} says"
     end = progress.end_of_run(each)
     if end is not None and _alone(record) and (unit is None or not _left_main(unit)):
         return f"{_WENT_ON} to its end at {words.place(end.evidence)}"

@@ -31,12 +31,14 @@ _FAILS = Lazy(
 )
 # What is told and gone on from, or told of nothing.
 _SOFTENS = Lazy(
-    r"(?i)\b(?:retry\w*|retries|re-?connect\w*|ignor\w+|continu(?:e|es|ing)|fall(?:ing|s)? ?back|skip\w*|warn\w*|"
+    r"(?i)\b(?:retry\w*|retries|re-?connect\w*|ignor\w+|continu(?:e|es|ing)|fall(?:ing|s)? ?back|skip\w*|warn\w*|debug|"
     r"deprecat\w+|no errors?|0 errors?|errors?: ?0|error rate|optional|will try|trying|recover\w*|traceback|verbose|"
     r"log[_ -]?level)\b"
 )
 # What a launcher says of the processes that it started.
 _EXIT = Lazy(r"(?i)\bexit ?(?:code|status)|\bexited\b|\breturned non-zero|\bterminat\w+|\bkill\w*")
+# Lines of a Go or Java program's stack.
+_STACK = Lazy(r"^(?:goroutine \d+ \[|\S+\(0x[0-9a-f]+|\s+/\S+\.go:\d+|created by \S|\s+at [\w.$]+\()")
 _ENDED_WELL = Lazy(
     r"(?i)\b(?:completed|complete|finished|done|success\w*|succeeded|saved|saving|wrote|bye|elapsed|"
     r"exit(?:ing)? normally|all tests|passed)\b"
@@ -82,7 +84,8 @@ def _told(records: Sequence[SourceRecord], known: Collection[tuple[str, int]], f
     if not failed and (len(logs) > _MOST or any(record.steps for record in records)):
         return
     for record in logs:
-        tail = record.tail if failed else record.tail[-_LAST:]
+        said = [line for line in record.tail if not _STACK.search(line.text)]
+        tail = said if failed else said[-_LAST:]
         telling = [line for line in tail if _tells(line) and (line.path, line.line) not in known]
         inside = [unit.lines for unit in record.tracebacks]
         telling = [line for line in telling if not any(first <= line.line <= last for first, last in inside)]

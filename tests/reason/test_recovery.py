@@ -117,3 +117,11 @@ def test_a_stamp_of_another_clock(diagnose_logs: Diagnose) -> None:
     stranger = "W0506 18:00:05.000 99 torch/distributed/run.py:862] Setting OMP_NUM_THREADS\n"
     steps = "".join(step(number, clock=f"10:00:{number:02d}") for number in range(10, 30))
     assert diagnose_logs({"train.log": stranger + steps}).verdict == "no_failure"
+
+
+@pytest.mark.parametrize("level", ["WARNING:root:", "2026-11-29 10:00:00,123 - acme.loader - INFO - ", "[DEBUG] "])
+def test_a_logger_below_errors(level: str, diagnose_logs: Diagnose) -> None:
+    """An exception that a logger tells of in one line, as less than an error, is no failure."""
+    log = f"{level}ImportError: cannot import name 'frob' from 'acme' (/opt/acme/__init__.py)\n"
+    assert diagnose_logs({"train.log": log}).verdict == "no_failure"
+    assert diagnose_logs({"train.log": log.replace(level, "ERROR:root:")}).verdict != "no_failure"
