@@ -44,6 +44,7 @@ _ENDED_WELL = Lazy(
     r"exit(?:ing)? normally|all tests|passed)\b"
 )
 _CATEGORY = "environment"  # what a tool, a daemon or a script says that no rule places
+_SOURCE = Lazy(r"\.(?:cc|cpp|cu|cuh|h|hpp|rs|go):\d+")  # a program that names the place in its own source
 
 
 def told_failure(
@@ -63,7 +64,7 @@ def told_failure(
         return None
     said = words.clipped(shown.text.strip(), 200)
     by = words.speaker(shown)
-    category = category_of(_as_exception(shown), rules, otherwise=_CATEGORY)
+    category = category_of(_as_exception(shown), rules, otherwise="code" if _SOURCE.search(said) else _CATEGORY)
     return Finding(
         pattern="unknown-error",
         title=said,
