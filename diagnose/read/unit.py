@@ -118,8 +118,9 @@ class Unit:
         indent = len(text) - len(said)
         if words.MARKERS.match(said):
             return Verdict.TAKEN
-        if base < indent <= base + 2 and self.frames and (found := words.headless(said)):
-            self._base = indent  # a reporter indented all but the head, or shortened what stands before the lines
+        shifted = bool(self.frames) and (base < indent <= base + 2 or (indent > base and self.frames[-1].code != ""))
+        if shifted and (found := words.headless(said)):
+            self._base = indent  # a reporter indented lines, or shortened what stands before them
             self.start_message(line, *found)
             return Verdict.TAKEN
         if indent > base and self.frames:

@@ -14,6 +14,7 @@ from diagnose.reason.result import Cause, Finding, Fix
 
 _LAST = 6  # lines that are looked at where nothing else says that the job failed
 _ENDS = 3  # of these, the last ones, of which one has to tell of the failure
+_SAID = 60  # characters by which lines are alike
 _MOST = 3  # logs: of a job's many, each may end on anything
 # A level or a word that a program puts in front of what ended it, or words that say how a process ended.
 _TELLS = Lazy(
@@ -40,9 +41,10 @@ _EXIT = Lazy(r"(?i)\bexit ?(?:code|status)|\bexited\b|\breturned non-zero|\bterm
 # Lines of a Go or Java program's stack.
 _STACK = Lazy(r"^(?:goroutine \d+ \[|\S+\(0x[0-9a-f]+|\s+/\S+\.go:\d+|created by \S|\s+at [\w.$]+\()")
 _ENDED_WELL = Lazy(
-    r"(?i)\b(?:completed|complete|finished|done|success\w*|succeeded|saved|saving|wrote|bye|elapsed|"
+    r"(?i)\b(?:completed|complete|finished|done|success\w*|succeeded|bye|elapsed|"
     r"exit(?:ing)? normally|all tests|passed)\b"
 )
+_NUMBERS = Lazy(r"\d+")
 _CATEGORY = "environment"  # what a tool, a daemon or a script says that no rule places
 _SOURCE = Lazy(r"\.(?:cc|cpp|cu|cuh|h|hpp|rs|go):\d+")  # a program that names the place in its own source
 
@@ -94,7 +96,14 @@ def _told(records: Sequence[SourceRecord], known: Collection[tuple[str, int]], f
             yield from (line for line in telling if _EXIT.search(line.text) is None)
         elif not any(map(_went_well, tail)):
             last = [line for line in tail[-1:] if _fails(line) and (line.path, line.line) not in known]
-            yield from telling if telling and telling[-1] in tail[-_ENDS:] else last
+            told = bool(telling) and telling[-1] in tail[-_ENDS:]
+            yield from telling if told else (_first_alike(tail, each) for each in last)
+
+
+def _first_alike(lines: Sequence[Evidence], last: Evidence) -> Evidence:
+    """Return the first of lines that say the same as the last one, numbers and a cut end apart."""
+    said = _NUMBERS.sub("#", last.text.strip())[:_SAID]
+    return next((line for line in lines if _NUMBERS.sub("#", line.text.strip()).startswith(said)), last)
 
 
 def _tells(line: Evidence) -> bool:

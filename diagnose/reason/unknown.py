@@ -74,7 +74,8 @@ def place_bare(finding: Finding, incident: Incident, rules: Iterable[PlacementRu
     """
     unit = incident.traceback
     if unit is None:
-        return finding
+        bare = str(finding.captures.get("what", "")).startswith(_LOOKUPS)  # nothing tells what was looked into
+        return replace(finding, confidence="low") if bare else finding
     name = unit.type.partition("(")[0].rpartition(".")[2]
     if name not in _BARE:
         return finding

@@ -472,3 +472,11 @@ def test_notebook_without_its_last_line() -> None:
     """Where the log ends inside a notebook's traceback, the type is taken from its head."""
     (found,) = tracebacks_of(NOTEBOOK.partition("20 frames")[0])
     assert (found.type, found.complete, len(found.frames)) == ("FrobError", False, 3)
+
+
+def test_a_last_line_that_was_shifted() -> None:
+    """A reporter who marked the code and the exception may have moved both to the right."""
+    log = "Traceback (most recent call last):\n"
+    log += "  File \"/a/net.py\", line 20, in <module>\n      **from b import c\n      KeyError: 'd'**\n"
+    (unit,) = tracebacks_of(log)
+    assert (unit.type, unit.message) == ("KeyError", "'d'**")

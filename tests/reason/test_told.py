@@ -58,3 +58,19 @@ def test_behind_a_launcher(diagnose_logs: Diagnose) -> None:
     assert diagnosis.verdict == "unknown"
     assert diagnosis.root_cause is not None
     assert "gear 7" in diagnosis.root_cause.evidence[0].text
+
+
+def test_the_first_of_equal_lines(diagnose_logs: Diagnose) -> None:
+    """Of lines that say the same, the last one cut short, the first is shown."""
+    line = "10:00:0{} W frob.cc:12] gear {} failed at the wheel that turns all of the others: it is stuck\n"
+    log = "".join(line.format(number, number) for number in range(4)) + line.format(4, 4)[:80] + "\n"
+    diagnosis = diagnose_logs({"frob.log": "turning\n" + log})
+    assert diagnosis.root_cause is not None
+    assert diagnosis.root_cause.evidence[0].line == 2
+
+
+def test_saved_before(diagnose_logs: Diagnose) -> None:
+    """What was saved before the failure does not make it a good end."""
+    log = "Saving checkpoints for 7200\nERROR - frob - uncaught exception: unable to connect to endpoint\n"
+    diagnosis = diagnose_logs({"frob.log": log})
+    assert (diagnosis.verdict, diagnosis.root_cause and diagnosis.root_cause.category) == ("unknown", "network")
