@@ -147,10 +147,11 @@ class EventFinder:
         return all(self._near(matcher, near, line) for near in alternative.near)
 
     def _last_words(self, matcher: Matcher, line: Line) -> bool:
-        """Tell whether a message begins a line after which, in a log without tracebacks, nobody goes on talking."""
-        if not 0 <= self._piece <= line.start or not matcher.begins(line.body.lstrip(" `>")):
+        """Tell whether a message begins a line after which, in a log without tracebacks, nobody says anything else."""
+        if not 0 <= self._piece <= line.start or not _begins(matcher, line):
             return False
-        return all(not after.body.strip() or is_dying(after.body) for after in self._text.after(line, TAIL))
+        behind = self._text.after(line, TAIL)
+        return all(not after.body.strip() or is_dying(after.body) or _begins(matcher, after) for after in behind)
 
     def _near(self, matcher: Matcher, near: Near, line: Line) -> bool:
         found = False
@@ -271,3 +272,7 @@ def _frame_captures(matcher: Matcher, unit: Traceback) -> dict[str, str]:
         if found is not None:
             return found
     return {}
+
+
+def _begins(matcher: Matcher, line: Line) -> bool:
+    return matcher.begins(line.body.lstrip(" `>\t"))

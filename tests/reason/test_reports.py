@@ -87,3 +87,12 @@ def test_worker_of_a_data_loader(diagnose_logs: Diagnose) -> None:
     diagnosis = diagnose_logs({"train.log": log})
     assert diagnosis.root_cause is not None
     assert "equal size" in diagnosis.root_cause.evidence[0].text
+
+
+def test_the_first_of_several_lines_of_a_message(diagnose_logs: Diagnose) -> None:
+    """Of a message that a report quotes without its head, the first line is shown."""
+    line = "\tsize mismatch for layers.{}.weight: copying a param with shape torch.Size([8, 4]) from checkpoint, "
+    line += "the shape in current model is torch.Size([9, 4]).\n"
+    diagnosis = diagnose_logs({"train.log": "".join(line.format(number) for number in range(3))})
+    assert diagnosis.root_cause is not None
+    assert (diagnosis.root_cause.pattern, diagnosis.root_cause.evidence[0].line) == ("state-dict-mismatch", 1)
