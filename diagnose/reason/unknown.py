@@ -80,8 +80,9 @@ def place_bare(finding: Finding, incident: Incident, rules: Iterable[PlacementRu
     if name not in _BARE:
         return finding
     own = bool(unit.frames) and not LIBRARY.search(unit.frames[-1].file)
-    sure = own and name not in _LOOKUPS
-    return replace(finding, category=category_of(unit, rules), confidence=finding.confidence if sure else "low")
+    category = category_of(unit, rules)
+    sure = own and name not in _LOOKUPS and category == finding.category
+    return replace(finding, category=category, confidence=finding.confidence if sure else "low")
 
 
 def cut_exception(record: SourceRecord, rules: Iterable[PlacementRule]) -> Finding:
