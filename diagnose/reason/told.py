@@ -30,11 +30,16 @@ _FAILS = Lazy(
     r"not found|no such|invalid argument|out of memory|not enough|does not exist|doesn't exist|not supported|"
     r"aborting|aborted|assertion|illegal|mismatch(?:ed)?)\b"
 )
+# What a help text, a comment or a condition says, not a program of what it met.
+_EXPLAINS = Lazy(
+    r"(?i)^\s{2,}|^\s*[#;*]|(?<!\w)--[a-z]|\.{4}|"
+    r"\b(?:if|when|unless|whether|may|might|would|should|in case|e\.g\.|defaults?)\b"
+)
 # What is told and gone on from, or told of nothing.
 _SOFTENS = Lazy(
     r"(?i)\b(?:retry\w*|retries|re-?connect\w*|ignor\w+|continu(?:e|es|ing)|fall(?:ing|s)? ?back|skip\w*|warn\w*|debug|"
     r"deprecat\w+|no errors?|0 errors?|errors?: ?0|error rate|optional|will try|trying|recover\w*|traceback|verbose|"
-    r"log[_ -]?level)\b"
+    r"log[_ -]?level|info|expected failure|using (?:the )?(?:default|internal))\b|: (?:0|no)\s*$|^\s*[\[{]['\"]|^\[W\d"
 )
 # What a launcher says of the processes that it started.
 _EXIT = Lazy(r"(?i)\bexit ?(?:code|status)|\bexited\b|\breturned non-zero|\bterminat\w+|\bkill\w*")
@@ -111,7 +116,7 @@ def _tells(line: Evidence) -> bool:
 
 
 def _fails(line: Evidence) -> bool:
-    return _FAILS.search(line.text) is not None and _SOFTENS.search(line.text) is None
+    return _FAILS.search(line.text) is not None and not (_SOFTENS.search(line.text) or _EXPLAINS.search(line.text))
 
 
 def _went_well(line: Evidence) -> bool:

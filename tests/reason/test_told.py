@@ -39,6 +39,9 @@ def test_placed_by_its_words(diagnose_logs: Diagnose) -> None:
         "[INFO] error: 0 of 12 frobs\n",
         "frob: WARNING: error: gear 7 is ignored\n",
         "args: log_level=ERROR\n",
+        "  --frob  Exit where the checkpoint is not found\n",
+        "frob: exit if the checkpoint is not found\n",
+        "mismatch_of_gears .......... not found\n",
     ],
 )
 def test_no_failure(log: str, diagnose_logs: Diagnose) -> None:
