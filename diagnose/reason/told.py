@@ -94,15 +94,20 @@ def _told(records: Sequence[SourceRecord], known: Collection[tuple[str, int]], f
     for record in logs:
         said = [line for line in record.tail if not _STACK.search(line.text)]
         tail = said if failed else said[-_LAST:]
-        telling = [line for line in tail if _tells(line) and (line.path, line.line) not in known]
         inside = [unit.lines for unit in record.tracebacks]
-        telling = [line for line in telling if not any(first <= line.line <= last for first, last in inside)]
+        fresh = [
+            line
+            for line in tail
+            if (line.path, line.line) not in known and not any(first <= line.line <= last for first, last in inside)
+        ]
+        telling = list(filter(_tells, fresh))
         if failed:
             yield from (line for line in telling if _EXIT.search(line.text) is None)
         elif not any(map(_went_well, tail)):
-            last = [line for line in tail[-1:] if _fails(line) and (line.path, line.line) not in known]
-            told = bool(telling) and telling[-1] in tail[-_ENDS:]
-            yield from telling if told else (_first_alike(tail, each) for each in last)
+            if telling and telling[-1] in tail[-_ENDS:]:
+                yield from telling
+            elif fresh and fresh[-1] is tail[-1] and _fails(fresh[-1]):
+                yield _first_alike(tail, fresh[-1])
 
 
 def _first_alike(lines: Sequence[Evidence], last: Evidence) -> Evidence:

@@ -77,3 +77,10 @@ def test_saved_before(diagnose_logs: Diagnose) -> None:
     log = "Saving checkpoints for 7200\nERROR - frob - uncaught exception: unable to connect to endpoint\n"
     diagnosis = diagnose_logs({"frob.log": log})
     assert (diagnosis.verdict, diagnosis.root_cause and diagnosis.root_cause.category) == ("unknown", "network")
+
+
+def test_inside_an_exception_that_ended_nothing(diagnose_logs: Diagnose) -> None:
+    """The last line of what Python printed and ignored tells of no failure, however many lines it has."""
+    log = "gears turn\nException ignored in: <function Gear.__del__ at 0x7f>\nTraceback (most recent call last):\n"
+    log += '  File "/opt/gear.py", line 7, in __del__\n    self.stop()\nOSError: the gear is gone\n'
+    assert diagnose_logs({"frob.log": log + "its wheel was not found\n"}).verdict == "no_failure"
