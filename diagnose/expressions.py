@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 _MOST = 3000  # expressions of a kind that are kept
 
 
+def search_within(compiled: regex.Pattern[str], text: str, seconds: float) -> regex.Match[str] | None:
+    """Search a text; raises TimeoutError where that takes longer than `seconds` of the whole process's time."""
+    # Without `concurrent=False` other threads run meanwhile and use the time up, and what matches is not found.
+    return compiled.search(text, timeout=seconds, concurrent=False)
+
+
 class Expressions:
     """The expressions of one process."""
 

@@ -12,6 +12,7 @@ from diagnose.catalogue.examine import Fault, compile_expression, examine
 from diagnose.catalogue.literals import required_literals
 from diagnose.catalogue.model import Alternative, Catalogue
 from diagnose.classes import dataclass, field
+from diagnose.expressions import search_within
 from diagnose.facts.collect import collect, prepare
 from diagnose.read import Evidence, Line, LineIndex, Source, Text, find_sources, open_stream, split
 from diagnose.scan import Anchor, Database, scan
@@ -189,7 +190,7 @@ def _beginnings(expression: str) -> list[tuple[int, regex.Pattern[str]]]:
 
 def _finds(compiled: regex.Pattern[str], body: str) -> bool:
     try:
-        return compiled.search(body, timeout=0.05, concurrent=False) is not None
+        return search_within(compiled, body, 0.05) is not None
     except TimeoutError:
         return False
 

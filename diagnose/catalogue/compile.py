@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from diagnose.catalogue.model import Alternative
-from diagnose.expressions import EXPRESSIONS
+from diagnose.expressions import EXPRESSIONS, search_within
 from diagnose.lazy import Lazy
 from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import regex
 
-# Of the whole process's time: without `concurrent=False` other threads use it up, and what matches is not found.
 SEARCH_SECONDS = 0.05
 _TYPE = Lazy(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?=: |:$|$)")
 
@@ -74,7 +73,7 @@ class Matcher:
         if compiled is None:
             return None
         try:
-            found = compiled.search(text, timeout=SEARCH_SECONDS, concurrent=False)
+            found = search_within(compiled, text, SEARCH_SECONDS)
         except TimeoutError:
             return None
         if found is None:

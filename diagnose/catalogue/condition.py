@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from diagnose.catalogue.version import Version
 from diagnose.classes import dataclass, field
-from diagnose.expressions import EXPRESSIONS
+from diagnose.expressions import EXPRESSIONS, search_within
 from diagnose.typed import Any, Protocol
 
 NAMESPACES = ("config", "env", "capture", "let", "check", "run", "memory", "before", "after", "change")
@@ -312,11 +312,7 @@ def size(text: Any) -> float | Unknown:
 def _matches(text: Any, expression: Any) -> bool | Unknown:
     compiled = EXPRESSIONS.compiled(str(expression))
     try:
-        return (
-            UNKNOWN
-            if compiled is None
-            else compiled.search(str(text)[:_TEXT_LIMIT], timeout=0.1, concurrent=False) is not None
-        )
+        return UNKNOWN if compiled is None else search_within(compiled, str(text)[:_TEXT_LIMIT], 0.1) is not None
     except TimeoutError:
         return UNKNOWN
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from diagnose.expressions import search_within
 from diagnose.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def runaway(text: str, samples: Sequence[str] = ()) -> str | None:
 
 def _slow(compiled: regex.Pattern[str], text: str) -> bool:
     try:
-        compiled.search(text, timeout=RUNAWAY_SECONDS, concurrent=False)
+        search_within(compiled, text, RUNAWAY_SECONDS)
     except TimeoutError:
         return True
     return False

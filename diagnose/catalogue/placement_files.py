@@ -12,10 +12,8 @@ from diagnose.catalogue.model import CATEGORIES, PlacementRule
 PLACEMENT = "placement"  # the file's stem
 _DEPTH = 3
 _OUTCOMES = ("category", "places", "rules")
-_LISTS = ("type", "package", "errno")
-_EXPRESSIONS = ("message", "unless", "frame", "code")
-_FLAGS = ("library", "importing")
-_KEYS = (*_OUTCOMES, "no_place", *_LISTS, *_EXPRESSIONS, *_FLAGS)
+_ASKED = ("type", "package", "errno", "message", "unless", "frame", "code", "library", "importing")
+_KEYS = (*_OUTCOMES, "no_place", *_ASKED)
 
 
 def read_placement(report: Report, node: Node) -> list[PlacementRule]:

@@ -118,7 +118,7 @@ class Unit:
         indent = len(text) - len(said)
         if words.MARKERS.match(said):
             return Verdict.TAKEN
-        shifted = bool(self.frames) and (base < indent <= base + 2 or (indent > base and self.frames[-1].code != ""))
+        shifted = indent > base and self.frames and (indent <= base + 2 or self.frames[-1].code)
         if shifted and (found := words.headless(said)):
             self._base = indent  # a reporter indented lines, or shortened what stands before them
             self.start_message(line, *found)

@@ -313,7 +313,7 @@ def _without_root(work: Reasoner) -> tuple[Verdict, Finding | None]:
 
 def _said_by(work: Reasoner) -> Finding | None:
     """Write the finding of the launcher's own words where they are all there is: its fixes say where to look."""
-    said = next((each for each in work.incidents if not each.recovered and says_failed(each) and each.pattern), None)
+    said = next((each for each in work.incidents if not each.recovered and says_failed(each)), None)
     return work.finding(Group([said]), "low", "") if said else None
 
 

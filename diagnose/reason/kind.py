@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from diagnose.catalogue.compile import SEARCH_SECONDS
 from diagnose.catalogue.model import PlacementRule
-from diagnose.expressions import EXPRESSIONS
+from diagnose.expressions import EXPRESSIONS, search_within
 from diagnose.lazy import Lazy
 from diagnose.read.model import Frame, Traceback
 
@@ -92,6 +92,6 @@ def _placed(rule: PlacementRule, seen: _Seen) -> str:
 def _found(expression: str, text: str) -> bool:
     compiled = EXPRESSIONS.compiled(expression)
     try:
-        return compiled is not None and compiled.search(text, timeout=SEARCH_SECONDS, concurrent=False) is not None
+        return compiled is not None and search_within(compiled, text, SEARCH_SECONDS) is not None
     except TimeoutError:
         return False

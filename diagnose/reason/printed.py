@@ -6,6 +6,7 @@ from diagnose.catalogue.model import Alternative, Pattern
 from diagnose.catalogue.template import show
 from diagnose.catalogue.version import Version
 from diagnose.classes import dataclass
+from diagnose.expressions import search_within
 from diagnose.facts.run import Facts
 
 _LONGEST = 400  # characters of a message that are shown
@@ -72,7 +73,7 @@ def _message(pattern: Pattern, wording: Alternative, facts: Facts) -> str:
         return ""
     for sample in pattern.samples_match:
         for line in sample.text.split("\n"):
-            found = expression.search(line, timeout=0.1, concurrent=False) if wording.regex else None
+            found = search_within(expression, line, 0.1) if wording.regex else None
             if found is None:
                 continue
             text = line

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from diagnose.catalogue.codes import Codes, find_code
 from diagnose.catalogue.condition import UNKNOWN, Outcome, Scope, Seen, evaluate
 from diagnose.catalogue.model import Pattern
-from diagnose.expressions import EXPRESSIONS
+from diagnose.expressions import EXPRESSIONS, search_within
 from diagnose.facts.model import Event
 from diagnose.facts.run import Facts
 from diagnose.reason.incident import Incident
@@ -89,7 +89,7 @@ class EventScope:
             return None
         texts = (f"{f.file}:{f.line} in {f.function}: {f.code}" for f in unit.frames[-_FRAMES:])
         try:
-            return any(compiled.search(text, timeout=0.1, concurrent=False) for text in texts)
+            return any(search_within(compiled, text, 0.1) for text in texts)
         except TimeoutError:
             return None
 
